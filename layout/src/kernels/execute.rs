@@ -1,17 +1,12 @@
 #![expect(unsafe_code, reason = "copies between memory that others may touch")]
 //! Plans carried out: steps, nests and walks, each to the kernel that its shape asks for.
 
-use super::{blocks, fields, indexed, lines, streaming, transposed, walked};
+use super::streaming::{self, Streamed};
+use super::{blocks, fields, indexed, lines, transposed, walked};
 use crate::plan::Plan;
 use crate::plan::nest::{Nest, Pair};
 use crate::plan::pieces::Pieces;
 use crate::plan::step::{Listed, Step};
-
-/// From so many bytes on, what is written would only push out of the caches what is needed there: stores go past them.
-pub(crate) const STREAMED_BYTES_MIN: u64 = 4 << 20;
-
-/// Shorter rows are not worth a stage.
-const STREAMED_ROW_MIN: u64 = 4096;
 
 impl Plan {
     /// Copies from the buffer at `source` to that at `target`.
@@ -25,18 +20,17 @@ impl Plan {
     /// else writes what is read or touches what is written meanwhile.
     pub unsafe fn run(&self, source: *const u8, target: *mut u8) {
         // SAFETY: the caller's promise; the steps touch what the layouts select.
-        unsafe { self.run_from(source, target, STREAMED_BYTES_MIN) };
+        unsafe { self.run_as(Streamed::of(self.footprint()), source, target) };
     }
 
-    /// As [`run`](Plan::run), with another border for stores past the caches.
+    /// As [`run`](Plan::run), with these stores past the caches.
     ///
     /// # Safety
     /// As for [`run`](Plan::run).
-    pub(crate) unsafe fn run_from(&self, source: *const u8, target: *mut u8, streamed_bytes_min: u64) {
-        let is_streamed = self.bytes() >= streamed_bytes_min;
+    pub(crate) unsafe fn run_as(&self, streamed: Streamed, source: *const u8, target: *mut u8) {
         // SAFETY: the caller's promise.
-        unsafe { run_steps(&self.steps, source, target, is_streamed) };
-        if is_streamed {
+        unsafe { run_steps(&self.steps, source, target, streamed) };
+        if streamed != Streamed::None {
             lines::fence();
         }
     }
@@ -51,10 +45,10 @@ impl Pieces {
     /// # Safety
     /// As for [`Plan::run`], for what this piece copies. Threads may copy different pieces at the same time.
     pub unsafe fn run(&self, piece: usize, source: *const u8, target: *mut u8) {
-        let is_streamed = self.bytes >= STREAMED_BYTES_MIN;
+        let streamed = Streamed::of(self.footprint);
         // SAFETY: the caller's promise; a piece touches what the plan does.
-        unsafe { run_steps(&self.pieces[piece].steps, source, target, is_streamed) };
-        if is_streamed {
+        unsafe { run_steps(&self.pieces[piece].steps, source, target, streamed) };
+        if streamed != Streamed::None {
             lines::fence();
         }
     }
@@ -62,16 +56,16 @@ impl Pieces {
 
 /// # Safety
 /// What the steps touch, counted from `source` and `target`, may be read, or written; they share no byte.
-unsafe fn run_steps(steps: &[Step], source: *const u8, target: *mut u8, is_streamed: bool) {
+unsafe fn run_steps(steps: &[Step], source: *const u8, target: *mut u8, streamed: Streamed) {
     for step in steps {
         // SAFETY: the caller's promise covers each step; bases move to where the step counts from.
-        unsafe { run_step(step, source, target, is_streamed) };
+        unsafe { run_step(step, source, target, streamed) };
     }
 }
 
 /// # Safety
 /// As for [`run_steps`].
-unsafe fn run_step(step: &Step, source: *const u8, target: *mut u8, is_streamed: bool) {
+unsafe fn run_step(step: &Step, source: *const u8, target: *mut u8, streamed: Streamed) {
     let moved =
         |by: (&i64, &i64)| (source.wrapping_offset(*by.0 as isize), target.wrapping_offset(*by.1 as isize));
     // SAFETY: the caller's promise, in each case for the places that the step names.
@@ -79,11 +73,11 @@ unsafe fn run_step(step: &Step, source: *const u8, target: *mut u8, is_streamed:
         match step {
             Step::Nest(nest) => {
                 let (source, target) = moved((&nest.source, &nest.target));
-                run_nest(nest, &nest.loops, source, target, is_streamed);
+                run_nest(nest, &nest.loops, source, target, streamed);
             }
             Step::Loop { source, target, loops, steps } => {
                 let (source, target) = moved((source, target));
-                run_loops(loops, steps, source, target, is_streamed);
+                run_loops(loops, steps, source, target, streamed);
             }
             Step::List { source, target, list, listed } => {
                 let (source, target) = moved((source, target));
@@ -102,7 +96,7 @@ unsafe fn run_step(step: &Step, source: *const u8, target: *mut u8, is_streamed:
                         Listed::Source => (offset, dense),
                         Listed::Target => (dense, offset),
                     };
-                    run_steps(steps, source.wrapping_offset(from), target.wrapping_offset(to), is_streamed);
+                    run_steps(steps, source.wrapping_offset(from), target.wrapping_offset(to), streamed);
                     dense = dense.wrapping_add(*stride as isize);
                 }
             }
@@ -120,11 +114,11 @@ unsafe fn run_loops(
     steps: &[Step],
     mut source: *const u8,
     mut target: *mut u8,
-    is_streamed: bool,
+    streamed: Streamed,
 ) {
     let Some((outer, rest)) = loops.split_first() else {
         // SAFETY: the caller's promise.
-        unsafe { run_steps(steps, source, target, is_streamed) };
+        unsafe { run_steps(steps, source, target, streamed) };
         return;
     };
     if rest.is_empty()
@@ -136,7 +130,7 @@ unsafe fn run_loops(
     }
     for _ in 0..outer.count {
         // SAFETY: the bases are at a step of the loop.
-        unsafe { run_loops(rest, steps, source, target, is_streamed) };
+        unsafe { run_loops(rest, steps, source, target, streamed) };
         source = source.wrapping_offset(outer.source as isize);
         target = target.wrapping_offset(outer.target as isize);
     }
@@ -149,7 +143,7 @@ unsafe fn run_nest(
     loops: &[Pair],
     mut source: *const u8,
     mut target: *mut u8,
-    is_streamed: bool,
+    streamed: Streamed,
 ) {
     let block = nest.block;
     // SAFETY: the caller's promise; in the last case the bases are at a step of the outermost loop.
@@ -157,8 +151,7 @@ unsafe fn run_nest(
         match loops {
             [] => std::ptr::copy_nonoverlapping(source, target, block as usize),
             [row] => {
-                let is_long = row.target == block as i64 && row.count * block >= STREAMED_ROW_MIN;
-                if is_streamed && is_long {
+                if streamed.has(*row, block, target) {
                     streaming::row(source, target, *row, block);
                 } else {
                     blocks::strided(source, target, *row, block);
@@ -169,7 +162,7 @@ unsafe fn run_nest(
             }
             [outer, rest @ ..] => {
                 for _ in 0..outer.count {
-                    run_nest(nest, rest, source, target, is_streamed);
+                    run_nest(nest, rest, source, target, streamed);
                     source = source.wrapping_offset(outer.source as isize);
                     target = target.wrapping_offset(outer.target as isize);
                 }

@@ -1,6 +1,7 @@
 #![expect(unsafe_code, reason = "streaming from the first byte on is no part of the interface")]
 //! Kernels against the list of runs: all block sizes, misaligned bases, strides of all kinds, stores past the caches.
 
+use super::streaming::Streamed;
 use crate::plan::step::Step;
 use crate::{Order, Pieces, Plan, Raw};
 use proptest::prelude::*;
@@ -23,29 +24,25 @@ fn check(source: &Raw, target: &Raw, misaligned: (usize, usize)) {
     for (from, to) in places(source).into_iter().zip(places(target)) {
         expected[misaligned.1 + to] = buffer[misaligned.0 + from];
     }
-    for streamed_bytes_min in [0, u64::MAX] {
+    for streamed in [Streamed::None, Streamed::Apart, Streamed::All] {
         let mut landed = vec![0xee; misaligned.1 + to];
         plan.check_bounds(from as u64, to as u64).expect("buffers hold their layouts");
         // SAFETY: behind what is misaligned, the buffers are as long as was checked; they are two.
         unsafe {
-            plan.run_from(
-                buffer.as_ptr().add(misaligned.0),
-                landed.as_mut_ptr().add(misaligned.1),
-                streamed_bytes_min,
-            );
+            plan.run_as(streamed, buffer.as_ptr().add(misaligned.0), landed.as_mut_ptr().add(misaligned.1));
         }
-        assert!(landed == expected, "{source:?} to {target:?}, {misaligned:?}, from {streamed_bytes_min}");
+        assert!(landed == expected, "{source:?} to {target:?}, {misaligned:?}, {streamed:?}");
     }
     for piece_bytes in [100.max(plan.bytes() / 64), 5000] {
         let pieces = plan.pieces(piece_bytes);
+        assert_eq!((0..pieces.len()).map(|piece| pieces.bytes(piece)).sum::<u64>(), plan.bytes());
         let landed = in_pieces(&pieces, &buffer[misaligned.0..], &expected, misaligned.1);
         assert!(landed == expected, "{source:?} to {target:?} in pieces of {piece_bytes}: {pieces:?}");
     }
 }
 
-/// Carries the pieces out, the last one first; all together have the plan's bytes, so none is copied twice.
+/// Carries the pieces out, the last one first.
 fn in_pieces(pieces: &Pieces, buffer: &[u8], like: &[u8], misaligned: usize) -> Vec<u8> {
-    assert_eq!((0..pieces.len()).map(|piece| pieces.bytes(piece)).sum::<u64>(), pieces.bytes);
     let mut landed = vec![0xee; like.len()];
     for piece in (0..pieces.len()).rev() {
         // SAFETY: whoever calls has checked that the buffers hold what the plan selects.

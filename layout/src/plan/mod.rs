@@ -39,6 +39,16 @@ pub struct Plan {
     target: (i64, i64),
 }
 
+/// What a plan asks of the caches.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Footprint {
+    /// Bytes that it copies.
+    pub(crate) bytes: u64,
+    /// About how many of both sides pass through the caches: where pieces lie apart, the hardware reads of what lies between as much again
+    /// at most.
+    pub(crate) touched_bytes: u64,
+}
+
 impl Plan {
     /// Copies the stream of `source` to that of `target`; a longer target gets a beginning.
     ///
@@ -153,6 +163,13 @@ impl Plan {
     /// Bytes that it copies.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// What it asks of the caches.
+    pub(crate) fn footprint(&self) -> Footprint {
+        let side = |(origin, end): (i64, i64)| end.abs_diff(origin).min(self.bytes.saturating_mul(2));
+        let touched_bytes = side(self.source).saturating_add(side(self.target));
+        Footprint { bytes: self.bytes, touched_bytes }
     }
 
     /// Whether buffers of these lengths hold all that either side selects.

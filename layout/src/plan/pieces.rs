@@ -5,9 +5,9 @@
 //! 3. A transposition is cut along the loop that is far in the target, so that two pieces seldom write to one line of the cache.
 //! 4. Short steps that follow each other are one piece.
 
-use crate::plan::Plan;
 use crate::plan::nest::{Nest, Pair};
 use crate::plan::step::{Listed, Places, Step, beside};
+use crate::plan::{Footprint, Plan};
 use crate::value::op::{Body, Piece as Run};
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Pieces {
     pub(crate) pieces: Vec<Piece>,
-    /// Bytes of the whole plan.
-    pub(crate) bytes: u64,
+    /// That of the whole plan.
+    pub(crate) footprint: Footprint,
 }
 
 /// Steps that one thread carries out.
@@ -55,7 +55,7 @@ impl Plan {
         let mut cutter = Cutter { most: bytes, pieces: Vec::new(), begun: Piece::default() };
         self.steps.iter().for_each(|step| cutter.cut(step, (0, 0)));
         cutter.close();
-        Pieces { pieces: cutter.pieces, bytes: self.bytes() }
+        Pieces { pieces: cutter.pieces, footprint: self.footprint() }
     }
 }
 
