@@ -99,7 +99,8 @@ impl Mapping {
         self.address.wrapping_add(offset).cast()
     }
 
-    /// As [`enter_pages`], of a range.
+    /// Enters the pages of a range into this process's page table, some 50 us per MiB, or 1 us where it has huge pages. Otherwise each
+    /// page's first use does, which takes ten times as long in sum. Changes no byte.
     ///
     /// # Panics
     /// If the range lies outside the mapping.
@@ -228,8 +229,7 @@ pub(crate) fn check(descriptor: &OwnedFd, len: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Enters the pages of mapped memory into this process's page table, some 50 us per MiB, or 1 us where it has huge pages. Otherwise each
-/// page's first use does, which takes ten times as long in sum. Changes no byte.
+/// As [`Mapping::populate`], of memory that is mapped otherwise.
 pub(crate) fn enter_pages(address: *mut u8, len: usize) {
     // SAFETY: the call reads, and changes no byte; of what is not mapped it tells.
     let populated = unsafe { rustix::mm::madvise(address.cast(), len, Advice::LinuxPopulateRead) };
