@@ -4,6 +4,9 @@
 //!
 //! Out: `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
 //!
+//! A call to another node with one nocopy argument is no message before it is a frame:
+//! `api/proxy -> delivery/remote_call -> delivery/outbox (where to?) -> delivery/zerocopy -> delivery/outbound -> node/posting -> lrts`
+//!
 //! In:
 //! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
 

@@ -99,6 +99,15 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
     }
 }
 
+/// The PE of another node to which a call of the chare goes, as far as this PE remembers.
+#[inline]
+pub(super) fn recall_elsewhere(pe: &Pe, target: &Target) -> Option<PeId> {
+    match pe.places.borrow().recall(target) {
+        Recalled::On(to) if pe.node.rank_here(to).is_none() => Some(to),
+        _ => None,
+    }
+}
+
 /// Sends a call of a chare whose place is not remembered.
 fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
     let is_plain = options.is_default() && call.is_plain();

@@ -1,9 +1,10 @@
 //! Remote call: a call to another node with one nocopy argument in memory of the host, written into a frame at once.
-//! `api/proxy -> **delivery/remote_call** -> pe/places -> delivery/zerocopy -> delivery/outbound -> node/posting -> lrts`
+//! `api/proxy -> **delivery/remote_call** -> delivery/outbox -> delivery/zerocopy -> delivery/outbound -> node/posting -> lrts`
 //!
 //! No message is made of the call first: no box, no erased arguments. What goes another way, the outbox sends.
 
 use super::outbound::{pack_plain, post};
+use super::outbox::recall_elsewhere;
 use super::zerocopy::eager::{self, Eager};
 use super::zerocopy::send;
 use crate::model::arguments::Message;
@@ -12,7 +13,6 @@ use crate::model::ids::{PeId, Target};
 use crate::model::nocopy::{Outgoing, lent_bytes};
 use crate::model::registry::EntryRegistration;
 use crate::pe::Pe;
-use crate::pe::places::Recalled;
 use chare_lrts::codec::{CodecError, Writer};
 
 /// Calls an entry of one chare, by the entry's own options, if the call is one that is written at once; takes the argument then, and returns
@@ -70,8 +70,7 @@ fn recall(pe: &Pe, target: &Target, entry: &EntryRegistration) -> Option<(PeId, 
     if is_within || pe.has_timeline() {
         return None;
     }
-    let Recalled::On(to) = pe.places.borrow().recall(target) else { return None };
-    let is_elsewhere = pe.node.rank_here(to).is_none() && to.0 < pe.node.topology.pes();
-    let block = || PlainCall::new(pe.node.rank_here(pe.id)?, to, *target, entry.id);
-    Some((to, is_elsewhere.then(block).flatten()?))
+    // A PE that the job has not is the outbox's to tell of.
+    let to = recall_elsewhere(pe, target).filter(|to| to.0 < pe.node.topology.pes())?;
+    Some((to, PlainCall::new(pe.node.rank_here(pe.id)?, to, *target, entry.id)?))
 }

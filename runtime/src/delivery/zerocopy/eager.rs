@@ -11,7 +11,7 @@
 
 use super::laid_out::land_bytes;
 use super::planned::with_gathering;
-use super::send::EAGER_MAPPED_BYTES;
+use super::send::is_always_eager;
 use crate::base::counters::Counters;
 use crate::model::nocopy::selected::Gathered;
 use crate::model::nocopy::{
@@ -32,21 +32,15 @@ pub(crate) struct Eager<'a> {
 }
 
 impl<'a> Eager<'a> {
-    /// The argument for a parameter of this kind, if it is an eager one.
+    /// The argument for a parameter of this kind, which is of the host, if it is an eager one. It is dealt out to nobody.
     pub(crate) fn of(kind: NocopyKind, outgoing: &'a OutgoingMemory) -> Option<Self> {
-        let OutgoingMemory { memory, layout, dealt: None, terms, hand_back } = outgoing else { return None };
-        let is_for_here = match kind {
-            NocopyKind::Received | NocopyKind::Viewed => true,
-            // Less may be taken than is sent.
-            NocopyKind::Posted => hand_back.is_none(),
-            NocopyKind::DeviceReceived | NocopyKind::DevicePosted => false,
-        };
-        let eager = Self { memory, layout: layout.as_ref() };
-        let is_eager = is_for_here
-            // What is registered now is registered wherever it goes.
-            && terms.registration != Registration::Now
-            && eager.bytes() <= EAGER_MAPPED_BYTES;
-        is_eager.then_some(eager)
+        let OutgoingMemory { memory, layout, terms, hand_back, .. } = outgoing;
+        // Less may land than is sent, and somebody waits to hear how much.
+        let is_reported = kind.is_posted() && hand_back.is_some();
+        // What is registered now is registered wherever it goes.
+        let is_registered = terms.registration == Registration::Now;
+        let is_eager = !is_reported && !is_registered && is_always_eager(outgoing.bytes());
+        is_eager.then_some(Self { memory, layout: layout.as_ref() })
     }
 
     /// Counts what its writing has copied, by the thread of these counters.

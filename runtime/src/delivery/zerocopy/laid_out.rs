@@ -1,7 +1,8 @@
 //! Laid-out memory: nocopy arguments of which a layout selects a part, copied in one pass to where they are to be.
 //!
-//! 1. An argument keeps its layout on its way wherever its receiver reaches the memory in place: in the same process, or by a mapping. The
-//!    receiver copies once, from the sender's layout to its own.
+//! 1. An argument keeps its layout on its way wherever its receiver reaches the memory in place: in the same process, or by a mapping. One
+//!    pass takes it from the sender's layout to the receiver's, made by the receiver, or if it is long by both (see
+//!    [`long_copy`](super::long_copy)).
 //! 2. It keeps its layout, too, where the kernel copies the memory and that is the quickest way; see
 //!    [`methods`](crate::node::lending::methods).
 //! 3. Elsewhere the sender packs the argument into memory of the runtime, which is lent like any other; for many members once, for all who

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// a copy by the kernel and its release 3 us, as a message of 5 KB does; a fetch of a network as much as a message of 30 KB or more. Over
 /// TCP a message asks, another releases, and the data are messages all the same: up to 256 KiB that is slower than sending the data
 /// along, and beyond it is quicker, because a message is put together first.
-pub(super) const EAGER_MAPPED_BYTES: usize = 1024;
+const EAGER_MAPPED_BYTES: usize = 1024;
 const EAGER_COPIED_BYTES: usize = 4096;
 const EAGER_FETCHED_BYTES: usize = 32 << 10;
 const EAGER_CARRIED_BYTES: usize = 256 << 10;
@@ -51,6 +51,11 @@ pub(crate) fn is_eager(
         EAGER_CARRIED_BYTES.min(node.frame_bytes_max / 2)
     };
     bytes <= limit_bytes
+}
+
+/// Whether so many bytes travel with their message whoever takes them: the least of the limits.
+pub(super) fn is_always_eager(bytes: usize) -> bool {
+    bytes <= EAGER_MAPPED_BYTES
 }
 
 /// Whether a peer reads this memory in place.
