@@ -1,6 +1,6 @@
 //! How does a stencil code exchange halos without copying them twice? Laplace's equation on a rectangle by Jacobi's method, cut into
-//! blocks. In the style `messages` edges are ordinary arguments, which each block counts; in the style `posted` it posts the buffers that its
-//! neighbours' edges land in and goes on when all have; in the style `awaited` it is a loop that awaits them.
+//! blocks. In the mode `messages` edges are ordinary arguments, which each block counts; in the mode `posted` it posts the buffers that its
+//! neighbours' edges land in and goes on when all have; in the mode `awaited` it is a loop that awaits them.
 //!
 //! ```text
 //! cargo run --release --example jacobi2d -- --columns 64 --rows 64 --blocks 4 --accuracy 1e-3 +n 2 +p 2
@@ -36,13 +36,13 @@ struct Options {
     /// The largest distance from the exact solution, which lies between -1 and 1
     #[arg(long, default_value_t = 1e-3, value_parser = parse_accuracy)]
     accuracy: f64,
-    /// How the blocks are written
-    #[arg(long, value_enum, default_value_t = Style::Posted)]
-    style: Style,
+    /// How edges travel, and how the blocks are written
+    #[arg(long, value_enum, default_value_t = Mode::Posted)]
+    mode: Mode,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug)]
-enum Style {
+enum Mode {
     /// Entries count edges that come as ordinary arguments
     Messages,
     /// Entries react to edges as they land
@@ -72,15 +72,15 @@ fn parse_accuracy(text: &str) -> Result<f64, String> {
 }
 
 async fn run(options: Options) -> bool {
-    let Options { columns, rows, blocks, accuracy, style } = options;
+    let Options { columns, rows, blocks, accuracy, mode } = options;
     let tolerance = options.tolerance();
     let ((iterations, to_iterations), (error, to_error)) = (chare::future(), chare::future());
     let problem = Problem { columns, rows, blocks, tolerance, iterations: to_iterations, error: to_error };
     let start = Instant::now();
-    match style {
-        Style::Messages => messages::BlockProxy::create((blocks, blocks), problem).start(),
-        Style::Posted => posted::BlockProxy::create((blocks, blocks), problem).start(),
-        Style::Awaited => awaited::BlockProxy::create((blocks, blocks), problem).run(),
+    match mode {
+        Mode::Messages => messages::BlockProxy::create((blocks, blocks), problem).start(),
+        Mode::Posted => posted::BlockProxy::create((blocks, blocks), problem).start(),
+        Mode::Awaited => awaited::BlockProxy::create((blocks, blocks), problem).run(),
     }
     let (iterations, error) = (iterations.await, error.await);
     let seconds = start.elapsed().as_secs_f64();

@@ -36,7 +36,7 @@
 //! | `simple_zero_copy` | How do ordinary and nocopy arguments live together in one call? |
 //! | `multiple_posted_buffers` | How does a chare receive many buffers at once without mixing them up? |
 //! | `nodegroup_test` | How do members of a nodegroup receive into their own buffers? |
-//! | `stencil3d` | How does a stencil code in three dimensions send its faces without copying them, and in three other styles? |
+//! | `stencil3d` | How does a stencil code in three dimensions send its faces without copying them, and in three other modes? |
 //! | `large_readonly` | How do large values that never change reach every process? |
 //!
 //! Run one with `cargo run --release --example hello -- +n 2 +p 3`: two processes with three PEs each. All run

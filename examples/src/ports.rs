@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// When memory is registered: Charm++ has most of its examples once for each of these.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub enum Mode {
+pub enum RegistrationMode {
     /// When it turns out to be needed
     #[default]
     Unreg,
@@ -20,19 +20,21 @@ pub enum Mode {
     Prereg,
 }
 
-impl Mode {
-    /// When the memory of nocopy arguments is registered.
-    pub fn registration(self) -> Registration {
-        match self {
-            Self::Unreg => Registration::Lazily,
-            Self::Reg => Registration::Now,
-            Self::Prereg => Registration::Pooled,
+/// When the memory of nocopy arguments is registered.
+impl From<RegistrationMode> for Registration {
+    fn from(mode: RegistrationMode) -> Self {
+        match mode {
+            RegistrationMode::Unreg => Self::Lazily,
+            RegistrationMode::Reg => Self::Now,
+            RegistrationMode::Prereg => Self::Pooled,
         }
     }
+}
 
+impl RegistrationMode {
     /// A nocopy argument.
     pub fn send<T: Element>(self, buffer: impl Into<Buffer<T>>) -> SendBuffer<T> {
-        SendBuffer::from(buffer.into()).registration(self.registration())
+        SendBuffer::from(buffer.into()).registration(self.into())
     }
 
     /// Elements that others get.

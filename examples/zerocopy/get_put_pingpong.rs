@@ -10,7 +10,7 @@
 
 use chare::prelude::*;
 use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
-use chare_examples::ports::{self, Mode};
+use chare_examples::ports::{self, RegistrationMode};
 use clap::Parser;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ struct Options {
     size: usize,
     /// When memory is registered
     #[arg(long, value_enum, default_value_t)]
-    mode: Mode,
+    registration: RegistrationMode,
 }
 
 /// A buffer to read and one to write, as element 0 keeps them.
@@ -42,9 +42,9 @@ struct Handles<T: chare::Element> {
 }
 
 impl<T: chare::Element> Offer<T> {
-    fn new(mode: Mode, values: Vec<T>, written: Callback<u64>) -> Self {
-        let target = mode.target(values.len()).notify(written);
-        Self { source: mode.source(values), target }
+    fn new(registration: RegistrationMode, values: Vec<T>, written: Callback<u64>) -> Self {
+        let target = registration.target(values.len()).notify(written);
+        Self { source: registration.source(values), target }
     }
 
     fn handles(&self) -> Handles<T> {
@@ -71,7 +71,7 @@ impl<T: chare::Element> Handles<T> {
 
 struct Ping {
     size: usize,
-    mode: Mode,
+    registration: RegistrationMode,
     offers: Option<(Offer<i32>, Offer<f64>, Offer<u8>)>,
     written: u32,
     validated: Callback<()>,
@@ -80,17 +80,17 @@ struct Ping {
 #[chare(array)]
 impl Ping {
     #[entry]
-    fn new(size: usize, mode: Mode, validated: Callback<()>) -> Self {
-        Self { size, mode, offers: None, written: 0, validated }
+    fn new(size: usize, registration: RegistrationMode, validated: Callback<()>) -> Self {
+        Self { size, registration, offers: None, written: 0, validated }
     }
 
     /// On element 0.
     #[entry]
     fn start(&mut self) {
         let written = self.this_chare().target_written_callback();
-        let integers = Offer::new(self.mode, ports::integers(self.size), written);
-        let doubles = Offer::new(self.mode, ports::doubles(self.size), written);
-        let characters = Offer::new(self.mode, ports::characters(self.size), written);
+        let integers = Offer::new(self.registration, ports::integers(self.size), written);
+        let doubles = Offer::new(self.registration, ports::doubles(self.size), written);
+        let characters = Offer::new(self.registration, ports::characters(self.size), written);
         let other = self.this_collection().at(1);
         other.bounce(integers.handles(), doubles.handles(), characters.handles());
         self.offers = Some((integers, doubles, characters));
@@ -124,9 +124,9 @@ impl Ping {
 }
 
 fn main() -> ExitCode {
-    ports::run(|Options { size, mode }| async move {
+    ports::run(|Options { size, registration }| async move {
         let (all_validated, validated) = chare::future();
-        PingProxy::create(ports::both_ends(), size, mode, validated).at(0).start();
+        PingProxy::create(ports::both_ends(), size, registration, validated).at(0).start();
         all_validated.await;
     })
 }

@@ -11,7 +11,7 @@
 //! ```
 
 use chare::prelude::*;
-use chare_examples::ports::{self, Mode};
+use chare_examples::ports::{self, RegistrationMode};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -23,25 +23,25 @@ const LEN: usize = 210;
 struct Options {
     /// When memory is registered
     #[arg(long, value_enum, default_value_t)]
-    mode: Mode,
+    registration: RegistrationMode,
 }
 
 struct Member {
-    mode: Mode,
+    registration: RegistrationMode,
     done: Callback<()>,
 }
 
 #[chare(nodegroup)]
 impl Member {
     #[entry]
-    fn new(mode: Mode, done: Callback<()>) -> Self {
-        Self { mode, done }
+    fn new(registration: RegistrationMode, done: Callback<()>) -> Self {
+        Self { registration, done }
     }
 
     #[entry]
     fn start(&mut self) {
         if self.this_index() <= self.partner_index() {
-            self.partner().receive(false, self.mode.send(ports::integers(LEN)));
+            self.partner().receive(false, self.registration.send(ports::integers(LEN)));
         }
     }
 
@@ -52,7 +52,7 @@ impl Member {
             self.contribute(barrier(), self.done);
         } else {
             let sent = self.this_chare().sent_callback();
-            let back = self.mode.send(data.into_buffer()).on_sent(sent);
+            let back = self.registration.send(data.into_buffer()).on_sent(sent);
             self.partner().receive(true, back);
         }
     }
@@ -82,9 +82,9 @@ impl Member {
 }
 
 fn main() -> ExitCode {
-    ports::run(|Options { mode }| async move {
+    ports::run(|Options { registration }| async move {
         let (all_done, done) = chare::future();
-        MemberProxy::create(mode, done).start();
+        MemberProxy::create(registration, done).start();
         all_done.await;
         println!("All sending completed and result validated");
     })

@@ -9,7 +9,7 @@
 //! ```
 
 use chare::prelude::*;
-use chare_examples::ports::{self, Mode, assert_indices};
+use chare_examples::ports::{self, RegistrationMode, assert_indices};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ struct Options {
     len: usize,
     /// When memory is registered
     #[arg(long, value_enum, default_value_t)]
-    mode: Mode,
+    registration: RegistrationMode,
 }
 
 /// The three kinds of collections behave alike.
@@ -54,7 +54,7 @@ receiver!(group, Member);
 receiver!(nodegroup, NodeMember);
 
 fn main() -> ExitCode {
-    ports::run(|Options { elements, len, mode }| async move {
+    ports::run(|Options { elements, len, registration }| async move {
         let elements = ElementProxy::create(elements.unwrap_or(u64::from(chare::pes()) * 10));
         let members = MemberProxy::create();
         let node_members = NodeMemberProxy::create();
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         let buffer = Buffer::from(BufferMut::from_fn(len, |position| position as i32));
         let received = [chare::future(), chare::future(), chare::future()];
         let sent = [chare::future(), chare::future(), chare::future()];
-        let send = |broadcast: usize| mode.send(buffer.clone()).on_sent(sent[broadcast].1);
+        let send = |broadcast: usize| registration.send(buffer.clone()).on_sent(sent[broadcast].1);
         elements.receive(send(0), len, received[0].1);
         members.receive(send(1), len, received[1].1);
         node_members.receive(send(2), len, received[2].1);

@@ -8,7 +8,7 @@
 //! ```
 
 use chare::prelude::*;
-use chare_examples::ports::{self, Mode, assert_indices, indices};
+use chare_examples::ports::{self, RegistrationMode, assert_indices, indices};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -22,7 +22,7 @@ struct Options {
     elements: Option<u64>,
     /// When memory is registered
     #[arg(long, value_enum, default_value_t)]
-    mode: Mode,
+    registration: RegistrationMode,
 }
 
 /// The three kinds of collections behave alike.
@@ -59,7 +59,7 @@ receiver!(group, Member);
 receiver!(nodegroup, NodeMember);
 
 fn main() -> ExitCode {
-    ports::run(|Options { elements, mode }| async move {
+    ports::run(|Options { elements, registration }| async move {
         let elements = ElementProxy::create(elements.unwrap_or(u64::from(chare::pes()) * 10));
         let members = MemberProxy::create();
         let node_members = NodeMemberProxy::create();
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
         let buffer = Buffer::from(indices(LEN));
         let received = [chare::future(), chare::future(), chare::future()];
         let sent = [chare::future(), chare::future(), chare::future()];
-        let send = |broadcast: usize| mode.send(buffer.clone()).on_sent(sent[broadcast].1);
+        let send = |broadcast: usize| registration.send(buffer.clone()).on_sent(sent[broadcast].1);
         elements.receive(send(0), received[0].1);
         members.receive(send(1), received[1].1);
         node_members.receive(send(2), received[2].1);

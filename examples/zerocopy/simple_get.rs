@@ -9,7 +9,7 @@
 
 use chare::prelude::*;
 use chare::{RegisteredSource, SourceHandle, rget};
-use chare_examples::ports::{self, Mode};
+use chare_examples::ports::{self, RegistrationMode};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -22,7 +22,7 @@ struct Options {
     size: usize,
     /// When memory is registered
     #[arg(long, value_enum, default_value_t)]
-    mode: Mode,
+    registration: RegistrationMode,
 }
 
 /// The handles that element 0 offers.
@@ -34,7 +34,7 @@ struct Sources {
 
 struct Ping {
     size: usize,
-    mode: Mode,
+    registration: RegistrationMode,
     sources: Option<Sources>,
     /// Sources read, and one for the other's destinations.
     done: u32,
@@ -47,9 +47,9 @@ struct Ping {
 #[chare(array)]
 impl Ping {
     #[entry]
-    fn new(size: usize, mode: Mode, validated: Callback<()>) -> Self {
+    fn new(size: usize, registration: RegistrationMode, validated: Callback<()>) -> Self {
         let (integers, doubles, characters) = (Vec::new(), Vec::new(), Vec::new());
-        Self { size, mode, sources: None, done: 0, integers, doubles, characters, validated }
+        Self { size, registration, sources: None, done: 0, integers, doubles, characters, validated }
     }
 
     /// On element 0.
@@ -57,9 +57,9 @@ impl Ping {
     fn start(&mut self) {
         let read = self.this_chare().source_done_callback();
         let sources = Sources {
-            integers: self.mode.source(ports::integers(self.size)).notify(read),
-            doubles: self.mode.source(ports::doubles(self.size)).notify(read),
-            characters: self.mode.source(ports::characters(self.size)).notify(read),
+            integers: self.registration.source(ports::integers(self.size)).notify(read),
+            doubles: self.registration.source(ports::doubles(self.size)).notify(read),
+            characters: self.registration.source(ports::characters(self.size)).notify(read),
         };
         let Sources { integers, doubles, characters } = &sources;
         let other = self.this_collection().at(1);
@@ -131,9 +131,9 @@ impl Ping {
 }
 
 fn main() -> ExitCode {
-    ports::run(|Options { size, mode }| async move {
+    ports::run(|Options { size, registration }| async move {
         let (all_validated, validated) = chare::future();
-        PingProxy::create(ports::both_ends(), size, mode, validated).at(0).start();
+        PingProxy::create(ports::both_ends(), size, registration, validated).at(0).start();
         all_validated.await;
     })
 }

@@ -9,7 +9,7 @@
 
 use chare::prelude::*;
 use chare::{RegisteredTarget, TargetHandle, rput};
-use chare_examples::ports::{self, Mode};
+use chare_examples::ports::{self, RegistrationMode};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -22,7 +22,7 @@ struct Options {
     size: usize,
     /// When memory is registered
     #[arg(long, value_enum, default_value_t)]
-    mode: Mode,
+    registration: RegistrationMode,
 }
 
 /// The handles that element 1 offers.
@@ -34,7 +34,7 @@ struct Targets {
 
 struct Ping {
     size: usize,
-    mode: Mode,
+    registration: RegistrationMode,
     targets: Option<Targets>,
     /// Targets written.
     written: u32,
@@ -46,8 +46,8 @@ struct Ping {
 #[chare(array)]
 impl Ping {
     #[entry]
-    fn new(size: usize, mode: Mode, validated: Callback<()>) -> Self {
-        Self { size, mode, targets: None, written: 0, done: 0, validated }
+    fn new(size: usize, registration: RegistrationMode, validated: Callback<()>) -> Self {
+        Self { size, registration, targets: None, written: 0, done: 0, validated }
     }
 
     /// On element 1.
@@ -55,9 +55,9 @@ impl Ping {
     fn start(&mut self) {
         let written = self.this_chare().target_done_callback();
         let targets = Targets {
-            integers: self.mode.target(self.size).notify(written),
-            doubles: self.mode.target(self.size).notify(written),
-            characters: self.mode.target(self.size).notify(written),
+            integers: self.registration.target(self.size).notify(written),
+            doubles: self.registration.target(self.size).notify(written),
+            characters: self.registration.target(self.size).notify(written),
         };
         let Targets { integers, doubles, characters } = &targets;
         let other = self.this_collection().at(0);
@@ -121,9 +121,9 @@ impl Ping {
 }
 
 fn main() -> ExitCode {
-    ports::run(|Options { size, mode }| async move {
+    ports::run(|Options { size, registration }| async move {
         let (all_validated, validated) = chare::future();
-        PingProxy::create(ports::both_ends(), size, mode, validated).at(1).start();
+        PingProxy::create(ports::both_ends(), size, registration, validated).at(1).start();
         all_validated.await;
     })
 }

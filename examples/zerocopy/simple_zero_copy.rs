@@ -13,7 +13,7 @@
 
 use chare::prelude::*;
 use chare::{ArrayOptions, Placement};
-use chare_examples::ports::{self, Mode, characters, doubles, integers};
+use chare_examples::ports::{self, RegistrationMode, characters, doubles, integers};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -35,13 +35,13 @@ struct Options {
     post: bool,
     /// When memory is registered
     #[arg(long, value_enum, default_value_t)]
-    mode: Mode,
+    registration: RegistrationMode,
 }
 
 struct Element {
     partner: u64,
     post: bool,
-    mode: Mode,
+    registration: RegistrationMode,
     iteration: u32,
     sent: u32,
     /// Calls that have come of even and of odd iterations: the partner may be ahead by one.
@@ -53,9 +53,15 @@ struct Element {
 #[chare(array)]
 impl Element {
     #[entry]
-    fn new(elements: u64, post: bool, mode: Mode, validated: Callback<()>, done: Callback<()>) -> Self {
+    fn new(
+        elements: u64,
+        post: bool,
+        registration: RegistrationMode,
+        validated: Callback<()>,
+        done: Callback<()>,
+    ) -> Self {
         let partner = elements - 1 - chare::this_index::<u64>();
-        Self { partner, post, mode, iteration: 0, sent: 0, received: [0; 2], validated, done }
+        Self { partner, post, registration, iteration: 0, sent: 0, received: [0; 2], validated, done }
     }
 
     #[entry]
@@ -168,8 +174,8 @@ impl Element {
     fn iterate(&mut self) {
         let sent = (self.this_chare().integers_sent_callback(), self.this_chare().doubles_sent_callback());
         for _ in 0..CALLS {
-            let first = self.mode.send(integers(INTEGERS)).on_sent(sent.0);
-            let second = self.mode.send(doubles(DOUBLES)).on_sent(sent.1);
+            let first = self.registration.send(integers(INTEGERS)).on_sent(sent.0);
+            let second = self.registration.send(doubles(DOUBLES)).on_sent(sent.1);
             if self.post {
                 self.partner().receive_posted(self.iteration, first, second);
             } else {
@@ -247,11 +253,11 @@ fn check(first: &[i32], second: &[f64], third: &[u8]) {
 }
 
 fn main() -> ExitCode {
-    ports::run(|Options { elements: count, post, mode }| async move {
+    ports::run(|Options { elements: count, post, registration }| async move {
         let ((all_validated, validated), (all_done, done)) = (chare::future(), chare::future());
         // Round robin, so that partners live on different PEs.
         let options = ArrayOptions::new(count).placement(Placement::RoundRobin);
-        let elements = ElementProxy::create(options, count, post, mode, validated, done);
+        let elements = ElementProxy::create(options, count, post, registration, validated, done);
         elements.start();
         all_validated.await;
         elements.iterate();

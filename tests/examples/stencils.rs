@@ -1,4 +1,4 @@
-//! Jacobi's method in two and three dimensions, in every style.
+//! Jacobi's method in two and three dimensions, in every mode.
 
 use crate::{SHAPES, everywhere, pass, run};
 
@@ -23,14 +23,14 @@ fn jacobi2d_finds(arguments: &str) -> (String, String) {
 }
 
 #[test]
-fn jacobi2d_finds_what_a_sequential_sweep_finds_in_every_style() {
+fn jacobi2d_finds_what_a_sequential_sweep_finds_in_every_mode() {
     let rectangle = "--columns 40 --rows 21 --accuracy 1e-4";
     // One block on one PE is the sequential program.
     let alone = jacobi2d_finds(&format!("{rectangle} --blocks 1"));
-    for style in ["messages", "posted", "awaited"] {
+    for mode in ["messages", "posted", "awaited"] {
         for shape in everywhere() {
             for blocks in [2, 5] {
-                let arguments = format!("{rectangle} --style {style} --blocks {blocks} {shape}");
+                let arguments = format!("{rectangle} --mode {mode} --blocks {blocks} {shape}");
                 assert_eq!(jacobi2d_finds(&arguments), alone, "{arguments}");
             }
         }
@@ -51,14 +51,15 @@ fn jacobi2d_takes_as_many_iterations_over_every_path() {
 }
 
 #[test]
-fn stencil3d_finds_what_a_sequential_sweep_finds_in_every_style() {
-    for style in ["messages", "nocopy", "posted", "awaited"] {
+fn stencil3d_finds_what_a_sequential_sweep_finds_in_every_mode() {
+    for mode in ["messages", "view", "posted", "awaited"] {
         for shape in everywhere() {
             // One block from bottom to top: it is its own neighbour, on both sides.
-            let said = pass("stencil3d", &format!("8 12 16 4 12 8 --iterations 7 --style {style} {shape}"));
+            let said =
+                pass("stencil3d", &format!("8 12 16 4 12 8 --iterations 7 --verify --mode {mode} {shape}"));
             assert!(
                 said.contains("Every block is what one process alone computes"),
-                "{style} {shape}: {said}"
+                "{mode} {shape}: {said}"
             );
         }
     }
@@ -80,12 +81,13 @@ fn stencil3d_copies_a_posted_face_once_and_a_viewed_one_not_at_all() {
     // Faces of 8 KiB, which no path between processes sends along with a message.
     let faces = 8 * 6 * 10;
     for shape in ["+p 2", "+n 4"] {
-        for (style, stepped) in [("posted", faces), ("nocopy", 0), ("awaited", 0)] {
-            let said = pass("stencil3d", &format!("64 32 --iterations 10 --style {style} +stats {shape}"));
-            assert_eq!(copies_by_layouts(&said), [stepped, 0, 0, 0], "{style} {shape}: {said}");
+        for (mode, stepped) in [("posted", faces), ("view", 0), ("awaited", 0)] {
+            let said =
+                pass("stencil3d", &format!("64 32 --iterations 10 --verify --mode {mode} +stats {shape}"));
+            assert_eq!(copies_by_layouts(&said), [stepped, 0, 0, 0], "{mode} {shape}: {said}");
         }
     }
-    let said = pass("stencil3d", "64 32 --iterations 10 --style posted +stats +n 4 +nolocal");
+    let said = pass("stencil3d", "64 32 --iterations 10 --verify --mode posted +stats +n 4 +nolocal");
     let [stepped, packed, sieved, vectored] = copies_by_layouts(&said);
     assert_eq!((stepped, sieved, vectored), (faces, 0, 0), "from what came, into the frame: {said}");
     assert!(packed > 0, "faces that leave the process are packed for the way: {said}");
@@ -101,7 +103,7 @@ fn stencil3d_finds_the_same_by_each_method_that_reads_what_the_kernel_copies() {
         [("pack", [true, true, false]), ("sieve", [false, true, false]), ("vectors", [false, false, true])]
     {
         let arguments =
-            format!("64 32 --iterations 10 --style posted +stats +n 2 +lrts cma +layouts {method}");
+            format!("64 32 --iterations 10 --verify --mode posted +stats +n 2 +lrts cma +layouts {method}");
         let said = pass("stencil3d", &arguments);
         let [_, packed, sieved, vectored] = copies_by_layouts(&said);
         assert_eq!([packed, sieved, vectored].map(|count| count > 0), expected, "{method}: {said}");

@@ -91,23 +91,23 @@ fn read_strictly(path: &Path) -> Vec<Value> {
 #[test]
 fn a_timeline_shows_every_entry_and_every_message_between_pes() {
     let folder = tempfile::tempdir().expect("there is room");
-    for (style, path) in [("nocopy", ""), ("messages", "+nolocal"), ("awaited", "+lrts emulated")] {
-        let trace = folder.path().join(style);
+    for (mode, path) in [("view", ""), ("messages", "+nolocal"), ("awaited", "+lrts emulated")] {
+        let trace = folder.path().join(mode);
         let options = format!("+n 2 +p 2 +stats {path} +trace {}", trace.display());
         let said =
-            Program::example("stencil3d").pass(&format!("16 8 --iterations 5 --style {style} {options}"));
+            Program::example("stencil3d").pass(&format!("16 8 --iterations 5 --mode {mode} {options}"));
         let files = find_files(&trace).expect("they are there");
         assert_eq!(files.len(), 2, "one for each node");
         let events: Vec<Value> = files.iter().flat_map(|file| read_strictly(file)).collect();
         events.iter().for_each(check_event);
         let arrows = check_messages(&events);
         let of = |kind: &'static str| events.iter().filter(move |event| event["cat"] == kind);
-        assert_eq!(of("entry").count() as u64, counted(&said, "entries"), "{style}: {said}");
+        assert_eq!(of("entry").count() as u64, counted(&said, "entries"), "{mode}: {said}");
         // Each of eight blocks is constructed, once; every PE is idle, some time.
-        assert_eq!(of("constructor").count(), 8, "{style}");
-        assert!(of("idle").count() >= 4, "{style}");
-        assert!(of("runtime").any(|event| event["name"] == "reductions"), "{style}");
-        assert!(of("task").any(|event| event["name"] == "main"), "{style}");
+        assert_eq!(of("constructor").count(), 8, "{mode}");
+        assert!(of("idle").count() >= 4, "{mode}");
+        assert!(of("runtime").any(|event| event["name"] == "reductions"), "{mode}");
+        assert!(of("task").any(|event| event["name"] == "main"), "{mode}");
         assert_eq!(
             events.iter().filter(|event| event["ph"] == "b").count(),
             events.iter().filter(|event| event["ph"] == "e").count()
@@ -115,35 +115,35 @@ fn a_timeline_shows_every_entry_and_every_message_between_pes() {
 
         let timeline = Timeline::read(&files).expect("they are whole");
         let summary = Summary::of(&timeline, 10);
-        assert_eq!(summary.messages.iter().map(|row| row.messages).sum::<u64>(), arrows as u64, "{style}");
-        assert_eq!((summary.single_ends, summary.dropped), (0, 0), "{style}");
+        assert_eq!(summary.messages.iter().map(|row| row.messages).sum::<u64>(), arrows as u64, "{mode}");
+        assert_eq!((summary.single_ends, summary.dropped), (0, 0), "{mode}");
         assert_eq!(
             summary.pes.iter().map(|row| row.entries).sum::<u64>(),
             counted(&said, "entries"),
-            "{style}"
+            "{mode}"
         );
         for share in summary.profile.iter().chain(summary.pes.iter().map(|row| &row.share)) {
             let told = share.program + share.runtime + share.idle;
-            assert!((0.0..=1.000_001).contains(&told), "{style}: {share:?}");
+            assert!((0.0..=1.000_001).contains(&told), "{mode}: {share:?}");
         }
         let frames = events.iter().filter(|event| event["name"] == "send").count() as u64;
-        assert_eq!(summary.network.iter().map(|row| row.frames).sum::<u64>(), frames, "{style}");
-        assert!(describe(&summary, 5).contains("Messages between PEs"), "{style}");
+        assert_eq!(summary.network.iter().map(|row| row.frames).sum::<u64>(), frames, "{mode}");
+        assert!(describe(&summary, 5).contains("Messages between PEs"), "{mode}");
 
         let merged = folder.path().join("merged.json");
         merge(&files, &merged).expect("there is room");
-        assert_eq!(read_strictly(&merged).len(), events.len(), "{style}");
+        assert_eq!(read_strictly(&merged).len(), events.len(), "{mode}");
         let again = Timeline::read(&[merged]).expect("it is whole");
-        assert_eq!(Summary::of(&again, 10), summary, "{style}");
+        assert_eq!(Summary::of(&again, 10), summary, "{mode}");
 
         write_tables(&summary, &folder.path().join("tables")).expect("there is room");
         let entries =
             std::fs::read_to_string(folder.path().join("tables/entries.csv")).expect("it was written");
-        assert_eq!(entries.lines().count(), 1 + summary.entries.len(), "{style}: {entries}");
+        assert_eq!(entries.lines().count(), 1 + summary.entries.len(), "{mode}: {entries}");
         let picture = folder.path().join("picture.svg");
         draw(&timeline, &summary, &picture).expect("there is room");
         let svg = std::fs::read_to_string(picture).expect("it was written");
-        assert!(svg.trim_end().ends_with("</svg>") && svg.contains("PE 3"), "{style}");
+        assert!(svg.trim_end().ends_with("</svg>") && svg.contains("PE 3"), "{mode}");
     }
 }
 

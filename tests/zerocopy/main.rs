@@ -119,7 +119,7 @@ ported_examples! {
     simple_vec: simple_vec "32" => "All sending and receiving of vectors is complete";
     simple_zero_copy: simple_zero_copy "32" => "All sending completed and result validated";
     simple_zero_copy_post: simple_zero_copy "32 --post" => "All sending completed and result validated";
-    stencil3d: stencil3d "16 24 32 8 8 16 --iterations 10" => "Every block is what one process alone computes";
+    stencil3d: stencil3d "16 24 32 8 8 16 --iterations 10 --verify" => "Every block is what one process alone computes";
     zcpy_immediate: zcpy_immediate "20" => "All gets and puts have completed";
 }
 
@@ -127,7 +127,7 @@ ported_examples! {
 #[test]
 fn examples_in_every_mode() {
     if std::env::var_os("CHARE_TEST_LAYOUTS").is_some() {
-        println!("skipped: all modes of all examples: they are for the paths of every machine");
+        println!("skipped: all modes of registration of all examples: they are for the paths of every machine");
         return;
     }
     let kernel_copies = kernel_copies();
@@ -147,14 +147,21 @@ fn examples_in_every_mode() {
         ("simple_put", "100000", "Put validated!"),
         ("simple_zero_copy", "8", "All sending completed and result validated"),
         ("simple_zero_copy", "8 --post", "All sending completed and result validated"),
-        ("stencil3d", "16 8 --iterations 3", "Every block is what one process alone computes"),
-        ("stencil3d", "16 8 --iterations 3 --style posted", "Every block is what one process alone computes"),
+        ("stencil3d", "16 8 --iterations 3 --verify", "Every block is what one process alone computes"),
+        (
+            "stencil3d",
+            "16 8 --iterations 3 --verify --mode posted",
+            "Every block is what one process alone computes",
+        ),
     ] {
         let program = Program::example(example);
         for path in paths.iter().filter(|path| kernel_copies || !path.contains("lrts cma")) {
-            for mode in ["unreg", "reg", "prereg"] {
-                let said = program.pass(&format!("{arguments} --mode {mode} {path}"));
-                assert!(said.contains(expected), "{example} {arguments} --mode {mode} {path}: {said}");
+            for registration in ["unreg", "reg", "prereg"] {
+                let said = program.pass(&format!("{arguments} --registration {registration} {path}"));
+                assert!(
+                    said.contains(expected),
+                    "{example} {arguments} --registration {registration} {path}: {said}"
+                );
             }
         }
     }

@@ -48,7 +48,7 @@ impl Block {
         let back = self.this_chare().face_back_callback();
         for side in Side::ALL {
             let neighbour = self.this_collection().at(self.problem.neighbour(chare::this_index(), side));
-            let face = self.grid.face(side).registration(self.problem.mode.registration());
+            let face = self.grid.face(side).registration(self.problem.registration.into());
             neighbour.receive(side.opposite(), self.iteration, face.on_sent(back));
         }
     }
