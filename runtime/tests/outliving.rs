@@ -5,6 +5,7 @@ mod every_path;
 use chare::prelude::*;
 use chare::{Job, NoAnswer};
 use every_path::on_every_path;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Goes on with the state that a panic left.
 struct Sturdy {
@@ -196,4 +197,88 @@ fn a_constructor_that_panics_ends_the_job() {
     let failed = Job::in_process(1, 1).run(|| async { OnceProxy::create().fail() });
     let error = failed.unwrap_err().to_string();
     assert!(error.contains("Once::constructor") && error.contains("there is one"), "{error}");
+}
+
+/// What cannot be written into a message.
+#[derive(Clone, Debug, Deserialize)]
+struct Unwritable;
+
+impl Serialize for Unwritable {
+    fn serialize<S: Serializer>(&self, _serializer: S) -> Result<S::Ok, S::Error> {
+        panic!("it is not to be written")
+    }
+}
+
+/// Ways to send what cannot be written.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Beside {
+    Nothing,
+    Short,
+    Long,
+    AndTwo,
+    Callback,
+}
+
+/// Answers with what cannot be written.
+struct Clumsy;
+
+#[chare(group, on_panic = answer)]
+impl Clumsy {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn hear(
+        &mut self,
+        beside: Beside,
+        asker: ClumsyProxy,
+        #[nocopy] lent: Received<u32>,
+        done: Callback<Unwritable>,
+    ) {
+        // Its owner is told by the next message to it.
+        drop(lent);
+        let asker = asker.on(PeId(0));
+        match beside {
+            Beside::Nothing => asker.take(Unwritable),
+            Beside::Short => asker.take_data(vec![1; 3], Unwritable),
+            Beside::Long => asker.take_data(vec![1; 100_000], Unwritable),
+            Beside::AndTwo => asker.take_two(vec![1; 3], vec![1; 100_000], Unwritable),
+            Beside::Callback => done.send(Unwritable),
+        }
+    }
+
+    #[entry]
+    fn take(&mut self, _value: Unwritable) {}
+
+    #[entry]
+    fn take_data(&mut self, #[nocopy] _data: Received<u32>, _value: Unwritable) {}
+
+    #[entry]
+    fn take_two(&mut self, #[nocopy] _one: Received<u32>, #[nocopy] _two: Received<u32>, _value: Unwritable) {
+    }
+}
+
+/// Such a panic is outlived by nobody: the message was counted, and what it lends and releases is on its way.
+#[test]
+fn arguments_that_panic_while_they_are_written_end_the_job() {
+    for (beside, what) in [
+        (Beside::Nothing, "Clumsy::take"),
+        (Beside::Short, "Clumsy::take_data"),
+        (Beside::Long, "Clumsy::take_data"),
+        (Beside::AndTwo, "Clumsy::take_two"),
+        (Beside::Callback, "resolving a future"),
+    ] {
+        let failed = Job::in_process(2, 1).run(move || async move {
+            let all = ClumsyProxy::create();
+            let (_never, done) = chare::future();
+            all.on(PeId(1)).hear(beside, all.clone(), BufferMut::zeroed(5000), done);
+            chare::quiescence().await;
+        });
+        let error = failed.expect_err("nobody can go on").to_string();
+        for clue in [what, "it is not to be written", "outliving.rs"] {
+            assert!(error.contains(clue), "{clue}: {error}");
+        }
+    }
 }

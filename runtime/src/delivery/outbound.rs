@@ -3,6 +3,7 @@
 
 use super::zerocopy::describing;
 use super::zerocopy::device;
+use crate::base::panics;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::{CallOptions, MessageName};
 use crate::model::envelope::frame::{self, Header, Packed};
@@ -154,7 +155,8 @@ fn post_system(pe: &Pe, to: PeId, message: Box<dyn SystemMessage>, name: Option<
     post(pe, to, lent_bytes, packed);
 }
 
-/// Packs the message that `write` writes and `describe` names; `None` when its arguments refused to be encoded, which has ended the job.
+/// Packs the message that `write` writes and `describe` names; `None` when its arguments refused to be encoded or panicked, which has ended
+/// the job: it was counted, and what it lends and releases is on nobody's list any more, so that nobody may outlive that.
 /// Memory that was written is let go of before the message is posted: the answer that hands it back may be quicker than this PE.
 #[inline]
 fn pack(
@@ -162,8 +164,10 @@ fn pack(
     write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
     describe: impl FnOnce() -> String,
 ) -> Option<Packed> {
-    let packed = pe.node.pack(write, pe.frame.take());
-    packed.map_err(|cause| pe.fail(describe(), cause)).ok()
+    let frame = pe.frame.take();
+    let packed = panics::catch(|| pe.node.pack(write, frame));
+    let packed = packed.map_err(|panic| format!("its arguments panicked while they were written: {panic}"));
+    packed.flatten().map_err(|cause| pe.fail(describe(), cause)).ok()
 }
 
 /// Sends a packed message, which lends so many bytes, to a PE of another node; waits if too much is withheld from that node.
