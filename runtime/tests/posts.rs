@@ -8,8 +8,8 @@ use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -512,5 +512,137 @@ fn a_call_whose_post_goes_with_its_element_comes_to_the_next_one() {
             assert_eq!(landed.await, len);
             assert_eq!(sent.await.len(), len);
         }
+    });
+}
+
+/// The posts that givers have given away.
+static AWAY: Mutex<Option<Post<u32>>> = Mutex::new(None);
+
+/// The first giver of an index keeps one post of its first call until it is destroyed, and gives the other away.
+struct Giver {
+    kept: Option<Post<u32>>,
+}
+
+#[chare(array)]
+impl Giver {
+    #[entry]
+    fn new() -> Self {
+        Self { kept: None }
+    }
+
+    #[entry(create_home)]
+    fn land(
+        &mut self,
+        kept: Callback<()>,
+        #[nocopy(post)] one: Posted<u32>,
+        #[nocopy(post)] two: Posted<u32>,
+        landed: Callback<usize>,
+    ) {
+        let _ = kept;
+        check(&one);
+        check(&two);
+        landed.send(one.len() + two.len());
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, kept: &Callback<()>, one: Post<u32>, two: Post<u32>, _landed: &Callback<usize>) {
+        let own = 1 << chare::this_index::<u64>();
+        if KEPT_OF_TWO.fetch_or(own, Ordering::Relaxed) & own == 0 {
+            self.kept = Some(one);
+            *AWAY.lock().expect("nobody panics") = Some(two);
+            kept.send(());
+        } else {
+            for post in [one, two] {
+                let len = post.len();
+                post.post(vec![0; len]).expect("it is as long");
+            }
+        }
+    }
+}
+
+/// As `KEPT`, of the givers.
+static KEPT_OF_TWO: AtomicUsize = AtomicUsize::new(0);
+
+#[test]
+fn a_buffer_for_a_call_that_went_with_its_element_is_dropped() {
+    on_every_path(&[(1, 2), (2, 1)], || async {
+        KEPT_OF_TWO.store(0, Ordering::Relaxed);
+        let givers = GiverProxy::create(ArrayOptions::listed([]).dynamic());
+        for (index, len) in [(0, 5), (1, ROOM), (2, 5), (3, ROOM)] {
+            let ((kept, on_kept), (landed, on_landed)) = (chare::future(), chare::future());
+            givers.at(index).land(on_kept, pattern(len), pattern(len), on_landed);
+            kept.await;
+            givers.at(index).destroy();
+            assert_eq!(landed.await, 2 * len);
+            let away = AWAY.lock().expect("nobody panics").take().expect("it was given away");
+            away.post(vec![0; len]).expect("it is as long");
+        }
+        chare::quiescence().await;
+    });
+}
+
+/// The first member of an index keeps one post of its first call until it is destroyed, and waits for the buffer of the other under a tag.
+struct Waiter {
+    kept: Option<Post<u32>>,
+}
+
+/// As `KEPT`, of the waiters.
+static KEPT_WITH_TAG: AtomicUsize = AtomicUsize::new(0);
+
+#[chare(array)]
+impl Waiter {
+    #[entry]
+    fn new() -> Self {
+        Self { kept: None }
+    }
+
+    #[entry(create_home)]
+    fn land(
+        &mut self,
+        kept: Callback<()>,
+        #[nocopy(post)] one: Posted<u32>,
+        #[nocopy(post)] two: Posted<u32>,
+        landed: Callback<usize>,
+    ) {
+        let _ = kept;
+        check(&one);
+        check(&two);
+        landed.send(one.len() + two.len());
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, kept: &Callback<()>, one: Post<u32>, two: Post<u32>, _landed: &Callback<usize>) {
+        let index = chare::this_index::<u64>();
+        two.match_node_tag(index).expect("the first call has left its tag");
+        if KEPT_WITH_TAG.fetch_or(1 << index, Ordering::Relaxed) & 1 << index == 0 {
+            self.kept = Some(one);
+            kept.send(());
+        } else {
+            let len = one.len();
+            one.post(vec![0; len]).expect("it is as long");
+            self.this_chare().give(len);
+        }
+    }
+
+    #[entry]
+    fn give(&mut self, len: usize) {
+        chare::post_node_buffer(chare::this_index(), vec![0_u32; len]).expect("it fits");
+    }
+}
+
+#[test]
+fn a_call_that_goes_with_its_element_leaves_its_tags() {
+    on_every_path(&[(1, 2), (2, 1)], || async {
+        KEPT_WITH_TAG.store(0, Ordering::Relaxed);
+        let waiters = WaiterProxy::create(ArrayOptions::listed([]).dynamic());
+        for (index, len) in [(0, 5), (1, ROOM), (2, 5), (3, ROOM)] {
+            let waiter = waiters.at(index);
+            let ((kept, on_kept), (landed, on_landed)) = (chare::future(), chare::future());
+            waiter.land(on_kept, pattern(len), pattern(len), on_landed);
+            kept.await;
+            waiter.destroy();
+            assert_eq!(landed.await, 2 * len);
+        }
+        chare::quiescence().await;
     });
 }

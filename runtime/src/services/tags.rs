@@ -1,7 +1,8 @@
 //! Tags of posted buffers: a posted buffer and the call that it is for meet under a tag, whichever comes first.
 //!
 //! 1. A tag belongs to a PE or to a node, and names at most one buffer or one call that waits for its counterpart.
-//! 2. When the counterpart comes, the two match and the tag is free again. A counterpart that does not fit is handed back to its caller,
+//! 2. A call that goes with its chare, which kept another post of it, leaves its tags.
+//! 3. When the counterpart comes, the two match and the tag is free again. A counterpart that does not fit is handed back to its caller,
 //!    and the waiting buffer or call stays; only a waiting buffer that is too long for the call that names its tag is handed back, too.
 //!
 //! The idea is Charm++'s `CkMatchBuffer` and `CkPostBuffer` and their node twins (manual section "Zero Copy Post API"); here a
@@ -48,7 +49,18 @@ enum Outstanding {
 
 /// The outstanding tags of a node and its PEs.
 #[derive(Default)]
-pub(crate) struct Tags(Mutex<FxHashMap<(Scope, u64), Outstanding>>);
+pub(crate) struct Tags(Mutex<OutstandingTags>);
+
+type OutstandingTags = FxHashMap<(Scope, u64), Outstanding>;
+
+/// Frees a tag whose call has gone.
+fn leave_if_abandoned(outstanding: &mut OutstandingTags, tag: (Scope, u64)) {
+    if let Entry::Occupied(waiting) = outstanding.entry(tag)
+        && matches!(waiting.get(), Outstanding::Post { slot, .. } if slot.is_abandoned())
+    {
+        waiting.remove();
+    }
+}
 
 impl Tags {
     /// Drops the waiting buffers and calls, when the job is over: they hold on to their node.
@@ -82,6 +94,7 @@ impl Tags {
         let elements = ElementType::of::<T>();
         let refuse = |landing: Landing<T>, cause| Err(PostError { buffer: landing.into_buffer(), cause });
         let mut outstanding = self.0.lock();
+        leave_if_abandoned(&mut outstanding, (scope, tag));
         let slot = match outstanding.entry((scope, tag)) {
             Entry::Vacant(free) => {
                 free.insert(Outstanding::Buffer { given: landing.into_posted(), elements });
@@ -119,6 +132,7 @@ impl Tags {
             return refuse(post, None, cause);
         }
         let mut outstanding = self.0.lock();
+        leave_if_abandoned(&mut outstanding, (scope, tag));
         let waiting = match outstanding.entry((scope, tag)) {
             Entry::Vacant(free) => {
                 free.insert(Outstanding::Post { slot: post.into_slot(), elements });

@@ -215,6 +215,10 @@ impl PostSink for PostedCall {
         self.offered[position].1
     }
 
+    fn is_abandoned(&self) -> bool {
+        self.state.lock().abandoned
+    }
+
     /// Ends the job, because the call cannot run; unless the chare that kept the post was destroyed: then the call has come too late, as
     /// one that arrives after that, and finds its way or its end as such. While the post method still runs, [`PostedCall::serve`]
     /// returns the error instead.
@@ -236,6 +240,11 @@ impl PostSink for PostedCall {
     fn give(&self, position: usize, given: Given) {
         let complete = {
             let mut state = self.state.lock();
+            if state.abandoned {
+                // The call goes on without this, or not at all. A buffer of the user, whose drop may run any code.
+                drop(state);
+                return drop(given);
+            }
             state.given[position] = Some(given);
             state.missing -= 1;
             state.take_complete()

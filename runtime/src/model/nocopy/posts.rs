@@ -266,6 +266,9 @@ pub(crate) trait PostSink: Send + Sync {
     /// Whether the argument at this position is to land on a device.
     fn is_of_device(&self, position: usize) -> bool;
 
+    /// Whether another post of the call was dropped unused, so that this one waits for nothing.
+    fn is_abandoned(&self) -> bool;
+
     /// Takes the buffer for the argument at this position, once.
     fn give(&self, position: usize, given: Given);
 
@@ -296,6 +299,11 @@ impl PostSlot {
     pub(crate) fn check_memory(&self, of_device: bool) -> Result<(), PostRefusal> {
         let wanted = self.call.as_ref().is_some_and(|call| call.is_of_device(self.position));
         if wanted == of_device { Ok(()) } else { Err(PostRefusal::OtherMemory { of_device: wanted }) }
+    }
+
+    /// Whether its call does not wait for it any more.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.call.as_ref().is_some_and(|call| call.is_abandoned())
     }
 
     pub(crate) fn fill(mut self, given: Given) {
