@@ -110,7 +110,7 @@ pub(crate) fn accept(
             helping::help(node, source, (lent, from), (target, to))
         }
         Header::Helped { target } => {
-            node.helped_copies.helped(&target)?;
+            node.helped_copies.helped(source, &target)?;
             node.outside.processed.add_shared(1);
             Ok(())
         }

@@ -6,7 +6,7 @@
 //! 2. The PE that runs the message gives the cost back, together with other costs: see [`Owed`]. A message that is kept, sent on or waits
 //!    for buffers has been run in this sense: the place where it waits has a bound of its own.
 //! 3. Messages of the nodes themselves (credit, releases, news for all nodes, the job's end) cost nothing, so that they always go
-//!    through.
+//!    through. Releases that a call takes along may wait with it: whoever is to run that call needs none of them to do so.
 //! 4. Both ends keep an [`Account`]: a message beyond the window comes from no honest node, and ends the job.
 
 use crate::base::sync::{AtomicU64, Ordering};

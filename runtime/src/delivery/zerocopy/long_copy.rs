@@ -98,7 +98,7 @@ fn share(
     copy: CopyOfDivided,
     then: impl FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
 ) {
-    node.helped_copies.begin(target);
+    node.helped_copies.begin(lent.node, target);
     let asked = Header::Help {
         source: lent,
         from: ToldLayout(Arc::clone(&planned.from)),
