@@ -59,6 +59,25 @@ impl Member {
     }
 
     #[entry]
+    fn fill(&mut self, #[nocopy(post)] data: Posted<u32>, done: Callback<u64>) {
+        done.send(data.len() as u64);
+    }
+
+    #[post(fill)]
+    fn post_fill(&mut self, data: Post<u32>, _done: &Callback<u64>) {
+        let len = data.len();
+        data.post(vec![0; len.min(BULK)]).expect("no longer than what is offered");
+    }
+
+    /// Answers by a message that brings the release of what was lent along.
+    #[entry]
+    fn pass(&mut self, all: MemberProxy, #[nocopy] data: Received<u32>, done: Callback<u64>) {
+        let first = data[..1].to_vec();
+        drop(data);
+        all.on(PeId(0)).fill(first, done);
+    }
+
+    #[entry]
     fn register(&mut self, done: Callback<(SourceHandle<u32>, TargetHandle<u32>)>) {
         let source = RegisteredSource::register(vec![1; BULK]);
         let target = RegisteredTarget::register(BufferMut::zeroed(BULK));
@@ -225,6 +244,10 @@ async fn say_everything() {
     other.land(vec![1; BULK], vec![1; 10], on_landed);
     assert_eq!(short.await + long.await, 3 + BULK as u64);
     assert_eq!(landed.await, BULK as u64 + 10);
+    let ((filled, on_filled), (passed, on_passed)) = (chare::future(), chare::future());
+    other.fill(vec![1, 2, 3], on_filled);
+    other.pass(members.clone(), BufferMut::zeroed(BULK), on_passed);
+    assert_eq!((filled.await, passed.await), (3, 1));
     let (handles, done) = chare::future();
     other.register(done);
     let (source, target) = handles.await;
