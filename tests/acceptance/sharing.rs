@@ -7,16 +7,22 @@ use rustix::process::{Signal, kill_process};
 use std::process::Command;
 use std::time::Duration;
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_shared");
+
 fn shared(arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_shared"));
+    let mut command = Command::new(PROGRAM);
     command.args(arguments.split_whitespace());
     command
 }
 
 /// The copies by layouts of all PEs in a job of so many rounds: stepped, packed, sieved, vectored, helped with.
 fn copies(arguments: &str) -> [u64; 5] {
-    let outcome = run(shared(arguments));
-    assert_eq!(outcome.code, Some(0), "{arguments}: {outcome:?}");
+    copies_of(shared(arguments))
+}
+
+fn copies_of(command: Command) -> [u64; 5] {
+    let outcome = run(command);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
     let counts = outcome.stdout.lines().filter_map(|line| line.split_once("  layouts stepped"));
     counts.fold([0; 5], |sums, (_, counts)| {
         let mut counts = counts.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
@@ -37,6 +43,18 @@ fn owner_and_receiver_of_a_long_selection_copy_it_together() {
 fn several_long_arrays_are_copied_in_one_pass_from_where_they_lie() {
     let [stepped, packed, sieved, vectored, _] = copies("3 3 +n 2 +stats");
     assert_eq!([stepped, packed, sieved, vectored], [3, 0, 0, 0]);
+}
+
+/// There is room for a row of arenas of the node itself, but not for one of its neighbour, too.
+#[test]
+fn arenas_of_neighbours_are_mapped_where_addresses_are_limited() {
+    for gibibytes in [4, 24] {
+        let limited = format!("ulimit -v {}; exec {PROGRAM} 3 +n 2 +stats", gibibytes << 20);
+        let mut command = Command::new("sh");
+        command.args(["-c", &limited]);
+        let [stepped, packed, sieved, vectored, _] = copies_of(command);
+        assert_eq!([stepped, packed, sieved, vectored], [3, 0, 0, 0], "{gibibytes} GiB");
+    }
 }
 
 #[test]

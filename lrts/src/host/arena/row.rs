@@ -4,6 +4,7 @@
 use crate::mapping::{Addresses, Mapping};
 use crate::memory::Share;
 use rustix::fd::OwnedFd;
+use rustix::process::Resource;
 use std::io;
 use std::sync::Arc;
 
@@ -36,10 +37,13 @@ impl Rows {
     }
 }
 
-/// Addresses for a row whose first arena is so long, here or of a neighbour. Where addresses are scarce, the row has no second one.
+/// Addresses for a row whose first arena is so long, here or of a neighbour. Where addresses are limited (`ulimit -v`) or scarce, the row has
+/// no second one: room for the own row may be there, and be missing in a neighbour, which has those of all others, too.
 ///
 /// # Errors
 /// The kernel's: not even so many are left.
 pub(in crate::host) fn reserve(first_bytes: usize) -> io::Result<Addresses> {
-    Addresses::reserve(first_bytes.max(ROW_BYTES)).or_else(|_| Addresses::reserve(first_bytes))
+    let is_limited = rustix::process::getrlimit(Resource::As).current.is_some();
+    let row = if is_limited { None } else { Addresses::reserve(first_bytes.max(ROW_BYTES)).ok() };
+    row.map_or_else(|| Addresses::reserve(first_bytes), Ok)
 }
