@@ -213,17 +213,22 @@ fn back(descriptor: &OwnedFd, len: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks that an object which a peer sent has at least `len` bytes and cannot shrink under our feet.
+/// Checks that an object which a peer sent has at least `len` bytes, cannot shrink under our feet, and may be written: a mapping in a range
+/// that failed would leave others' mappings room there, on kernels before 6.12.
 ///
 /// # Errors
-/// The kernel's, or invalid data when it is too short or not sealed.
+/// The kernel's, or invalid data when it is too short or sealed otherwise.
 pub(crate) fn check(descriptor: &OwnedFd, len: usize) -> io::Result<()> {
     let seals = rustix::fs::fcntl_get_seals(descriptor)?;
     let size = rustix::fs::fstat(descriptor)?.st_size;
-    if !seals.contains(SealFlags::SHRINK) || u64::try_from(size).unwrap_or(0) < len as u64 {
+    let is_sealed =
+        seals.contains(SealFlags::SHRINK) && !seals.intersects(SealFlags::WRITE | SealFlags::FUTURE_WRITE);
+    if !is_sealed || u64::try_from(size).unwrap_or(0) < len as u64 {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,
-            format!("shared memory of {size} bytes (need {len}) with seals {seals:?} (need SHRINK)"),
+            format!(
+                "shared memory of {size} bytes (need {len}) with seals {seals:?} (need SHRINK, no WRITE)"
+            ),
         ));
     }
     Ok(())

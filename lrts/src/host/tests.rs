@@ -198,6 +198,18 @@ fn wrong_announcements_condemn_their_sender() {
         let fate = opened.neighbours()[0].fate();
         assert!(matches!(fate, Some(Fate::Broken { what: "arena", .. })), "{row}, {len}: {fate:?}");
     }
+    for seals in [SealFlags::empty(), SealFlags::SHRINK | SealFlags::WRITE] {
+        let (neighbour, opened) = open_with(|link| Hello::good().say(link), LONG);
+        let opened = opened.expect("opened");
+        let memory = rustix::fs::memfd_create("sealed", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
+        let memory = memory.expect("memory");
+        rustix::fs::ftruncate(&memory, long).expect("it may be long");
+        rustix::fs::fcntl_add_seals(&memory, seals).expect("it may be sealed");
+        neighbour.announce(0, long, memory.as_fd()).expect("room");
+        opened.read_links();
+        let fate = opened.neighbours()[0].fate();
+        assert!(matches!(fate, Some(Fate::Broken { what: "arena", .. })), "{seals:?}: {fate:?}");
+    }
     let (neighbour, opened) = open_with(|link| Hello::good().say(link), LONG);
     let opened = opened.expect("opened");
     Hello::good().say(&neighbour);
