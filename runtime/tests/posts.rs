@@ -613,8 +613,9 @@ impl Waiter {
     #[post(land)]
     fn post_land(&mut self, kept: &Callback<()>, one: Post<u32>, two: Post<u32>, _landed: &Callback<usize>) {
         let index = chare::this_index::<u64>();
+        let own = 1 << index;
         two.match_node_tag(index).expect("the first call has left its tag");
-        if KEPT_WITH_TAG.fetch_or(1 << index, Ordering::Relaxed) & 1 << index == 0 {
+        if KEPT_WITH_TAG.fetch_or(own, Ordering::Relaxed) & own == 0 {
             self.kept = Some(one);
             kept.send(());
         } else {
