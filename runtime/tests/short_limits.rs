@@ -163,7 +163,7 @@ impl Relay {
         if let Some(hops) = hops.checked_sub(1) {
             // To the other node, to the other PE of this one, and to this chare itself.
             let next = PeId((chare::my_pe().0 + hops) % chare::pes());
-            all.on(next).pass(all.clone(), hops, pattern(hops as usize * 10), done.clone());
+            all.on(next).pass(all.clone(), hops, pattern(hops as usize * 10), *done);
             landing.fill(hops as u8);
         }
         data.post(landing).expect("it is as long");
@@ -246,7 +246,7 @@ fn posts_may_be_served_by_other_threads_while_their_method_returns() {
             let other = DelegatorProxy::create().on(PeId(chare::pes() - 1));
             let (landed, done) = chare::future();
             for call in 0..CALLS {
-                other.land(call, vec![call; 3], vec![call + 1; 300], done.clone());
+                other.land(call, vec![call; 3], vec![call + 1; 300], done);
             }
             assert_eq!(landed.await, CALLS);
             chare::quiescence().await;
