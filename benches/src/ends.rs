@@ -19,9 +19,7 @@ impl Ends {
 
     /// Of twice the bytes, of which every second run of `run` bytes is sent and filled.
     pub fn in_runs(bytes: usize, run: usize) -> Self {
-        let elements = run / 8;
-        let runs = Layout::vector((bytes / run) as u64, elements as u64, 2 * elements as i64);
-        Self::of(bytes / 4, Some(runs.expect("runs that fit")))
+        Self::of(bytes / 4, Some(every_second_run(bytes, run)))
     }
 
     fn of(len: usize, runs: Option<Layout<f64>>) -> Self {
@@ -66,6 +64,12 @@ impl Ends {
     pub fn land(&mut self, landing: BufferMut<f64>) {
         self.landing = landing;
     }
+}
+
+/// Every second run of `run` bytes, so many bytes in all.
+pub fn every_second_run(bytes: usize, run: usize) -> Layout<f64> {
+    let elements = run / 8;
+    Layout::vector((bytes / run) as u64, elements as u64, 2 * elements as i64).expect("runs that fit")
 }
 
 /// A buffer that nobody reads any more, with new contents.

@@ -21,7 +21,7 @@ mod spread;
 
 pub use cache_line::{cache_line, cache_line_each_way};
 pub use comparison::{Comparison, Side, compare};
-pub use ends::{Ends, refilled};
+pub use ends::{Ends, every_second_run, refilled};
 pub use pair::{Deed, play_pair};
 pub use program::{Benchmark, code_of, run};
 pub use sample::{Batches, tell, tell_library};

@@ -1,8 +1,8 @@
 //! Our side: a member of a nodegroup in each process.
 
-use crate::side_of;
+use crate::dealing;
 use chare::prelude::*;
-use chare::{Exchange, Gather, Layout, Partition};
+use chare::{Exchange, Gather, Partition};
 use chare_benches::{Batches, Ends};
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
@@ -26,27 +26,11 @@ struct Member {
     placed: Partition<f64>,
 }
 
-/// How a slab is dealt out, and where parts land in one: the matrix is transposed, or its columns are exchanged as they are.
-fn partitions(bytes: usize, is_transposed: bool) -> [Partition<f64>; 2] {
-    let count = chare::nodes() as usize;
-    if !is_transposed {
-        let parts = Partition::rows([count, bytes / 8 / count], count).expect("parts");
-        return [parts.clone(), parts];
-    }
-    let width = side_of(count, bytes);
-    let height = width / count;
-    let first = Layout::strided(&[height, height], &[1, width as isize]).expect("columns");
-    let slabs = 0..count as i64;
-    let columns: Vec<_> = slabs.map(|slab| first.shifted(slab * height as i64).expect("columns")).collect();
-    let dealt = Partition::table(height * width, &columns).expect("columns share nothing");
-    [dealt, Partition::columns([height, width], count).expect("blocks")]
-}
-
 #[chare(nodegroup)]
 impl Member {
     #[entry]
     fn new(bytes: usize, run: usize, is_transposed: bool, exchange: Exchange<f64>) -> Self {
-        let [dealt, placed] = partitions(bytes, is_transposed);
+        let [dealt, placed] = dealing::of_slabs(chare::nodes() as usize, bytes, is_transposed);
         let ends = if run > 0 { Ends::in_runs(bytes, run) } else { Ends::whole(bytes) };
         Self { ends, exchange, dealt, placed }
     }
@@ -116,12 +100,7 @@ pub(crate) fn play(what: &str, batches: Batches, bytes: usize, run: usize) -> Ex
         let count = chare::nodes() as usize;
         let exchange = Exchange::create(count as u64);
         let members = MemberProxy::create(bytes, run, what == "transposition", exchange);
-        let parts = match run {
-            0 => Partition::rows([count, bytes / 8], count),
-            // Runs of all members, in turn.
-            _ => Partition::columns([bytes / run, count * run / 8], count),
-        };
-        let parts = parts.expect("a part for each");
+        let parts = dealing::of_gathered(count, bytes, run);
         let (mut whole, mut number) = (Some(BufferMut::zeroed(parts.elements())), 0.0);
         let batch = async |operations| {
             let mut elapsed = Duration::ZERO;

@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "calls MPI as a C program would")]
 //! The side of an MPI: its own collectives.
 
-use crate::side_of;
+use crate::dealing::side_of;
 use chare_benches::{Batches, processor, take_seat};
 use chare_lrts::mpi::start;
 use chare_mpi_sys::{Basic, Bounds, Committed, Communicator, Datatype, MpiError, Threads};

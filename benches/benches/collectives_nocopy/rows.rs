@@ -14,6 +14,18 @@ macro_rules! beside {
     };
 }
 
+/// A row of an operation, beside the copies alone that it needs; what lies in runs says so.
+macro_rules! limited {
+    ($processes:literal $name:expr, $ours:literal $run:literal $bytes:literal $operations:literal) => {
+        Comparison {
+            name: $name,
+            ours: &["side", "ours", $operations, $ours, $bytes, $run, "+n", $processes],
+            against: "limit",
+            peer: &["side", "limit", $operations, $ours, $bytes, $run, $processes],
+        }
+    };
+}
+
 /// A row of what lies in runs of so many bytes, beside the same side by side.
 macro_rules! in_runs {
     ($what:literal $ours:literal $run:literal $bytes:literal $size:literal $operations:literal) => {
@@ -39,10 +51,21 @@ macro_rules! comparisons {
             $($(
                 beside!("Open MPI" "2" $what $ours $raw $bytes $size $operations),
                 beside!("MPICH" "2" $what $ours $raw $bytes $size $operations),
+                limited!("2" concat!($what, ", ", $size), $ours "0" $bytes $operations),
             )*)*
-            $($(in_runs!($what_run $ours_run $run $bytes_run $size_run $operations_run),)*)*
+            $($(
+                in_runs!($what_run $ours_run $run $bytes_run $size_run $operations_run),
+                limited!(
+                    "2" concat!($what_run, " in runs of ", $run, " B, ", $size_run),
+                    $ours_run $run $bytes_run $operations_run
+                ),
+            )*)*
             $($(
                 beside!("Open MPI" "4" $what_of_four $ours_of_four $raw_of_four $bytes_of_four $size_of_four $operations_of_four),
+                limited!(
+                    "4" concat!($what_of_four, ", ", $size_of_four),
+                    $ours_of_four "0" $bytes_of_four $operations_of_four
+                ),
             )*)*
         ]
     };
