@@ -58,7 +58,7 @@ pub use region::{
     check_range,
 };
 pub use runs::{Run, Runs};
-pub use sync::bell;
+pub use sync::{bell, spin_lock};
 
 #[cfg(all(test, loom))]
 mod model;

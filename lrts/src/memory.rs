@@ -297,8 +297,16 @@ impl Memory {
     /// # Panics
     /// If `start + len` exceeds the length.
     pub fn slice(&self, start: usize, len: usize) -> Self {
+        self.clone().into_slice(start, len)
+    }
+
+    /// A part of it, in the place of this handle.
+    ///
+    /// # Panics
+    /// If `start + len` exceeds the length.
+    pub fn into_slice(self, start: usize, len: usize) -> Self {
         assert!(start.checked_add(len).is_some_and(|end| end <= self.len), "slice outside the memory");
-        Self { block: Arc::clone(&self.block), start: self.start + start, len }
+        Self { start: self.start + start, len, ..self }
     }
 
     /// How many handles share the block, this one among them.

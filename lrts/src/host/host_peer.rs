@@ -3,7 +3,9 @@
 //! 1. Everything comes from its hello, except its arenas, which it announces one by one, each behind the last one of the last row, or as the
 //!    first of the next. Rows are numbered from 0.
 //! 2. Its fate is decided once: its link ended, or it broke a protocol. From then on nothing of it is used.
-//! 3. Its board tells liveness, range, rights and place of a region, under a claim. What the board says is about
+//! 3. What is mapped of it stays mapped as long as it is known: rows are added, and none is taken away. So whoever holds a claim on one of
+//!    its regions, and with it a handle of the neighbour, may use the bytes where they are mapped.
+//! 4. Its board tells liveness, range, rights and place of a region, under a claim. What the board says is about
 //!    the neighbour's own memory; a place in a row is compared with the length of our mapping of it.
 
 use crate::error::{LrtsError, TransferError};
@@ -49,7 +51,7 @@ pub(crate) enum Fate {
 }
 
 /// A row that was announced, or the reason why there are no addresses for it.
-type Announced = Result<Arc<PeerRow>, String>;
+type Announced = Result<PeerRow, String>;
 
 /// The arenas that a neighbour has announced.
 #[derive(Debug, Default)]
@@ -216,8 +218,9 @@ impl HostPeer {
         let len = len as usize;
         *arenas += 1;
         if number == count {
-            let new = PeerRow::new(len).map(Arc::new);
-            rows.push(new.map_err(|error| format!("there are no addresses for its arenas: {error}")));
+            rows.push(
+                PeerRow::new(len).map_err(|error| format!("there are no addresses for its arenas: {error}")),
+            );
         }
         let appended = rows[number].as_ref().map_or(Ok(()), |row| row.append(memory.as_ref(), len));
         if let Err(error) = appended {
@@ -225,11 +228,11 @@ impl HostPeer {
         }
     }
 
-    /// Where a range of its arenas is mapped, with the row that keeps it so; reads the link when the range is not known yet.
+    /// Where a range of its arenas is mapped (rule 3); reads the link when the range is not known yet.
     ///
     /// # Errors
     /// [`TransferError::Refused`] when it was never announced or cannot be mapped.
-    pub(crate) fn locate(&self, share: Share, len: usize) -> Result<(Arc<PeerRow>, *mut u8), TransferError> {
+    pub(crate) fn locate(&self, share: Share, len: usize) -> Result<*mut u8, TransferError> {
         self.locate_known(share, len).or_else(|_| {
             self.read_link();
             let located = self.locate_known(share, len);
@@ -237,16 +240,14 @@ impl HostPeer {
         })
     }
 
-    fn locate_known(&self, share: Share, len: usize) -> Result<(Arc<PeerRow>, *mut u8), String> {
-        let row = self.rows.read().rows.get(share.row as usize).cloned();
-        let row = row.unwrap_or_else(|| Err(format!("row {} was never announced", share.row)))?;
-        match row.locate(share.offset, len) {
-            Some(address) => Ok((row, address)),
-            None => Err(match row.fault() {
-                Some(fault) => format!("an arena of its is missing here: {fault}"),
-                None => format!("its board places the region outside of its arenas, in row {}", share.row),
-            }),
-        }
+    fn locate_known(&self, share: Share, len: usize) -> Result<*mut u8, String> {
+        let Rows { rows, .. } = &*self.rows.read();
+        let row = rows.get(share.row as usize);
+        let row = row.ok_or_else(|| format!("row {} was never announced", share.row))?.as_ref()?;
+        row.locate(share.offset, len).ok_or_else(|| match row.fault() {
+            Some(fault) => format!("an arena of its is missing here: {fault}"),
+            None => format!("its board places the region outside of its arenas, in row {}", share.row),
+        })
     }
 
     /// Its board's notice of a region, without a claim.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SPINS: u32 = 100;
 
 /// The lock's one word: whether it is held. The swap that takes it pairs with the store that gave it back.
-pub(crate) struct RawSpinLock(AtomicBool);
+pub struct RawSpinLock(AtomicBool);
 
 // SAFETY: `swap` returns `false` to one caller at a time, until that one has called `unlock`.
 unsafe impl RawMutex for RawSpinLock {
@@ -38,7 +38,7 @@ unsafe impl RawMutex for RawSpinLock {
 }
 
 /// A value behind such a lock.
-pub(crate) type SpinMutex<T> = Mutex<RawSpinLock, T>;
+pub type SpinMutex<T> = Mutex<RawSpinLock, T>;
 
 #[cfg(all(test, not(loom)))]
 mod tests {

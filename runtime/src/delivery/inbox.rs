@@ -99,7 +99,7 @@ pub(crate) fn accept(
             Ok(())
         }
         Header::Large { descriptor } => take_large(node, source, descriptor),
-        Header::Released { token, bytes } => remote_memory::released(node, token, bytes),
+        Header::Released { token, bytes } => remote_memory::released(node, polling, token, bytes),
         Header::Device(said) => device::arrived(node, source, said),
         Header::LayoutKept { digest } => {
             node.known_layouts.is_kept(source, digest)?;
@@ -154,7 +154,7 @@ fn nocopy_call_arrived(
     frame_bytes: usize,
 ) -> Result<(), String> {
     let (mut released, rest) = PlainCall::split_released(rest)?;
-    released.try_for_each(|[token, bytes]| remote_memory::released(node, token, bytes))?;
+    released.try_for_each(|[token, bytes]| remote_memory::released(node, polling, token, bytes))?;
     let (nocopy, cost, rest) = match PlainCall::split_eager(rest)? {
         (Some(bytes), rest) => {
             check_count(1, entry)?;

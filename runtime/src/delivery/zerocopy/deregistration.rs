@@ -76,7 +76,7 @@ mod tests {
 
                 // The receiver's release, before the network has let go.
                 node.outside.sent.add_shared(1);
-                remote_memory::released(&node, token, 60).expect("it is out");
+                remote_memory::released(&node, None, token, 60).expect("it is out");
                 assert!(node.deregistrations.are_waiting());
                 drop(claim);
                 let sent = sent.await;

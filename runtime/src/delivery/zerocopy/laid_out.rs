@@ -13,6 +13,7 @@
 //!
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
+use super::counting::{count_landed, count_step};
 use super::gathering::{Failure, Plan as Way};
 use super::long_copy::{LongCopy, in_pieces, pays_to_share};
 use super::planned::{Planned, planned, planned_to_pack, whole, with_scattering};
@@ -29,6 +30,10 @@ use chare_layout::{LayoutError, Plan, Raw};
 use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{Lrts, Memory, MemoryMut, NodeId, RegionKey, TransferError};
 use std::sync::Arc;
+
+/// Most bytes of a copy with which no owner helps, whatever the layouts: asking for help takes longer, at least with elements of 8 bytes,
+/// which the model (`node/lending/methods`) gives 5.6 us at most.
+const UNHELPED_BYTES_MAX: usize = 4 << 10;
 
 /// The same argument as the whole of its memory: packed into memory of the runtime, if a layout selected a part.
 pub(crate) fn packed(node: &Node, leaving: Leaving) -> Leaving {
@@ -179,18 +184,32 @@ impl Source {
         }
     }
 
-    /// The plan of the copy, where a layout on either side asks for one, or another process may help.
+    /// The plan of the copy, where a layout of the source or both layouts ask for one, or another process may help.
     fn plan_to(&self, given: Option<&PostedMemory>) -> Result<Option<Arc<Planned>>, String> {
         let whole = |len: usize| whole(len as u64).map_err(in_words);
-        let to = given.and_then(|given| given.layout.clone());
-        if self.layout.is_none() && to.is_none() && self.lent.is_none() {
+        let to = given.and_then(|given| given.layout.as_ref());
+        let is_short = given.is_some_and(|given| given.bytes <= UNHELPED_BYTES_MAX);
+        if self.layout.is_none() && (is_short || to.is_none() && self.lent.is_none()) {
             return Ok(None);
         }
-        let from = self.layout.clone().map_or_else(|| whole(self.memory.len()), Ok)?;
-        let room = given.map_or(from.bytes() as usize, |given| given.bytes);
-        let to = to.map_or_else(|| whole(room), Ok)?;
+        // Layouts are looked at where they lie: each handle of one is two locked instructions.
+        let (all, room);
+        let from = match &self.layout {
+            Some(layout) => layout,
+            None => {
+                all = whole(self.memory.len())?;
+                &all
+            }
+        };
+        let to = match to {
+            Some(layout) => layout,
+            None => {
+                room = whole(given.map_or(from.bytes() as usize, |given| given.bytes))?;
+                &room
+            }
+        };
         from.check_bounds(self.memory.len() as u64).map_err(in_words)?;
-        planned(&from, &to).map(Some).map_err(in_words)
+        planned(from, to).map(Some).map_err(in_words)
     }
 }
 
@@ -247,21 +266,6 @@ pub(crate) fn land_at_once(
     match source.land_by(planned.as_deref(), node, Some(given))? {
         Arrived::Posted(filled) => Ok(filled.memory),
         _ => unreachable!("it was posted"),
-    }
-}
-
-/// Counts a copy to where a post method wanted it.
-pub(super) fn count_landed(node: &Node, given: &PostedMemory) {
-    node.outside.count_copy(given.bytes);
-    if given.is_scattered() {
-        node.outside.stepped.add_shared(1);
-    }
-}
-
-fn count_step(node: &Node, Planned { from, to, plan, .. }: &Planned) {
-    node.outside.count_copy(plan.bytes() as usize);
-    if !(from.is_contiguous() && to.is_contiguous()) {
-        node.outside.stepped.add_shared(1);
     }
 }
 

@@ -19,6 +19,7 @@
 
 pub(crate) mod arrival;
 pub(crate) mod carry;
+mod counting;
 pub(crate) mod dealt;
 pub(crate) mod deregistration;
 pub(crate) mod describing;

@@ -9,7 +9,7 @@ use crate::model::nocopy::{Few, Given, Nocopy, PostSink, PostSlot, Posts};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
 use crate::pe::Pe;
-use parking_lot::Mutex;
+use chare_lrts::spin_lock::SpinMutex;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) struct PostedCall {
     /// Bytes at the sender, and whether they are to land on a device, by position among the posted parameters.
     offered: Few<(usize, bool)>,
-    state: Mutex<State>,
+    state: SpinMutex<State>,
 }
 
 #[derive(Default)]

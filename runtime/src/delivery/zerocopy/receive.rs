@@ -1,7 +1,8 @@
 //! The receiver's side of nocopy arguments in memory of the host: reads them in place, fetches them, or copies them into posted buffers.
 
+use super::counting::count_landed;
 use super::gathering::{Failure, Fetch, Plan};
-use super::laid_out::{Source, check_lent, count_landed, in_words, land_bytes, target};
+use super::laid_out::{Source, check_lent, in_words, land_bytes, target};
 use super::long_copy::is_shared_whole;
 use super::planned::whole;
 use super::remote_memory::{Loan, landing, release_to, send_release, view};

@@ -79,7 +79,7 @@ pub(crate) fn send_release(node: &Node, lender: Lender, bytes: u64) {
 fn post_release(node: &Node, lender: Lender, bytes: u64) {
     if lender.node == node.id {
         // The call has come back to the node that made it, from the node where its chare was thought to be.
-        if let Err(cause) = released(node, lender.token, bytes) {
+        if let Err(cause) = released(node, None, lender.token, bytes) {
             node.fail(JobError::Undecodable { peer: node.id, node: node.id, cause });
         }
         return;
@@ -90,11 +90,12 @@ fn post_release(node: &Node, lender: Lender, bytes: u64) {
     }
 }
 
-/// Takes memory of this node back that a receiver has released; the receiver has taken the first `bytes` of it.
+/// Takes memory of this node back that a receiver has released, which has taken the first `bytes` of it; counted by the PE that polls, if one
+/// does.
 ///
 /// # Errors
 /// A token that is not out, in words.
-pub(crate) fn released(node: &Node, token: Token, bytes: u64) -> Result<(), String> {
+pub(crate) fn released(node: &Node, polling: Option<&Pe>, token: Token, bytes: u64) -> Result<(), String> {
     let TakenBack { ended, release } = node.transfers.take_back(node.network.regions(), token)?;
     if let Some(release) = &release {
         release.take(bytes);
@@ -103,7 +104,10 @@ pub(crate) fn released(node: &Node, token: Token, bytes: u64) -> Result<(), Stri
         Some(ended) => deregistration::end(node, ended, |_| drop(release)),
         None => drop(release),
     }
-    node.outside.processed.add_shared(1);
+    match polling {
+        Some(pe) => pe.counters.processed.add(1),
+        None => node.outside.processed.add_shared(1),
+    }
     Ok(())
 }
 
@@ -151,7 +155,7 @@ fn release_after_step(node: &Arc<Node>, lender: Lender, bytes: u64) {
 fn defer(pe: &Pe, lender: Lender, bytes: u64) -> bool {
     let defers = !pe.node.has_ended();
     if defers {
-        pe.node.outside.sent.add_shared(1);
+        pe.counters.sent.add(1);
         pe.releases.add(lender, bytes);
         pe.look_soon();
     }

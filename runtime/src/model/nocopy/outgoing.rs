@@ -367,7 +367,7 @@ impl OutgoingMemory {
         let start = layout.origin() as usize;
         let is_aligned = memory.address().wrapping_add(start).addr().is_multiple_of(align_of::<P>());
         if layout.is_contiguous() && is_aligned {
-            let memory = memory.slice(start, layout.bytes() as usize);
+            let memory = memory.into_slice(start, layout.bytes() as usize);
             return outgoing(memory, None);
         }
         outgoing(memory, Some(layout.into_raw()))

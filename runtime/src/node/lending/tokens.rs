@@ -1,15 +1,15 @@
 //! Tokens: numbers by which other nodes name what this node keeps for them. A token that was taken back is never valid again.
 
 use chare_lrts::Token;
-use parking_lot::Mutex;
+use chare_lrts::spin_lock::SpinMutex;
 use slab::Slab;
 
 /// What is out under tokens.
-pub(crate) struct Tokens<T>(Mutex<Slab<(u32, T)>>);
+pub(crate) struct Tokens<T>(SpinMutex<Slab<(u32, T)>>);
 
 impl<T> Default for Tokens<T> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self(SpinMutex::default())
     }
 }
 

@@ -4,6 +4,7 @@ use crate::model::nocopy::{Keep, Leaving, Release};
 use crate::node::lending::registration_cache::{Cache, Ended};
 use crate::node::lending::tokens::Tokens;
 use chare_lrts::reach::{PiecewiseCopy, Reach};
+use chare_lrts::spin_lock::SpinMutex;
 use chare_lrts::{
     Completion, Get, Held, Lrts, Memory, MemoryId, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Runs,
     Token,
@@ -57,7 +58,7 @@ enum Operation {
 #[derive(Default)]
 pub(crate) struct Transfers {
     lent: Tokens<Lent>,
-    cache: Mutex<Cache>,
+    cache: SpinMutex<Cache>,
     told_of_copies: AtomicBool,
     running: Mutex<Slab<Then>>,
     refused: Mutex<VecDeque<Operation>>,
