@@ -8,7 +8,7 @@ use super::zerocopy::{Destination, arrival, device, helping, laid_out, remote_me
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::frame::{self, Header};
-use crate::model::envelope::{Body, Call, Create, Envelope, PlainCall};
+use crate::model::envelope::{Argument, Body, Call, Create, Envelope, PlainCall};
 use crate::model::error::JobError;
 use crate::model::ids::PeId;
 use crate::model::nocopy::{Descriptor, Descriptors, Few, Lender, Nocopy, lent_bytes};
@@ -20,6 +20,7 @@ use crate::pe::Pe;
 use crate::pe::queued::Queued;
 use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{NodeId, codec};
+use smallvec::smallvec;
 use std::sync::Arc;
 
 /// Takes one message from another node; ends the job if the message fails a check.
@@ -155,13 +156,19 @@ fn nocopy_call_arrived(
 ) -> Result<(), String> {
     let (mut released, rest) = PlainCall::split_released(rest)?;
     released.try_for_each(|[token, bytes]| remote_memory::released(node, polling, token, bytes))?;
-    let (nocopy, cost, rest) = match PlainCall::split_eager(rest)? {
-        (Some(bytes), rest) => {
+    let (argument, rest) = PlainCall::split_argument(rest)?;
+    let (nocopy, cost, rest) = match argument {
+        Argument::Eager(bytes) => {
             check_count(1, entry)?;
             let cost = node.charge(source, cost_of(frame_bytes, 0))?;
             (Box::new(Nocopy::eager(entry.nocopy[0], bytes)), cost, rest)
         }
-        (None, rest) => {
+        Argument::Lent(lent) => {
+            let mut nocopy: Few<Descriptor> = smallvec![lent.describe()?];
+            let cost = admit_nocopy(node, source, entry, &mut nocopy, frame_bytes)?;
+            (Box::new(Nocopy::Described(nocopy)), cost, rest)
+        }
+        Argument::Described => {
             let (Descriptors(mut nocopy), rest) =
                 codec::decode_front(rest).map_err(|error| error.to_string())?;
             let cost = admit_nocopy(node, source, entry, &mut nocopy, frame_bytes)?;

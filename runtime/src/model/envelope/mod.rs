@@ -12,7 +12,7 @@ mod plain_call;
 mod system;
 
 pub(crate) use call::{Call, ShortCall};
-pub(crate) use plain_call::{PlainCall, Released};
+pub(crate) use plain_call::{Argument, PlainCall, Released};
 pub(crate) use system::{SystemMessage, opened};
 
 use crate::model::arguments::Arguments;

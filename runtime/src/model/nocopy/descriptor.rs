@@ -131,24 +131,30 @@ const REMEMBERED_BYTES: usize = 512;
 thread_local! {
     static DECODED: RefCell<Recent<Box<[u8]>, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
     /// The bytes of those that were told last.
-    static ENCODED: RefCell<Recent<Arc<Raw>, Arc<[u8]>>> = const { RefCell::new(Recent::new()) };
+    static ENCODED: RefCell<Recent<Arc<Raw>, Box<[u8]>>> = const { RefCell::new(Recent::new()) };
 }
 
 impl ToldLayout {
-    fn encode(&self) -> Arc<[u8]> {
+    /// Runs `with`, which runs no code of the user, with the layout's bytes.
+    pub(crate) fn with_encoded<R>(&self, with: impl FnOnce(&[u8]) -> R) -> R {
         ENCODED.with_borrow_mut(|encoded| {
-            if let Some(known) = encoded.find(|known| Arc::ptr_eq(known, &self.0)) {
-                return known;
+            if let Some(known) = encoded.look_up(|known| Arc::ptr_eq(known, &self.0)) {
+                return with(known);
             }
-            let bytes: Arc<[u8]> = self.0.encode().into();
+            let bytes = self.0.encode();
+            let result = with(&bytes);
             if bytes.len() <= REMEMBERED_BYTES {
-                encoded.keep(Arc::clone(&self.0), Arc::clone(&bytes));
+                encoded.keep(Arc::clone(&self.0), bytes.into());
             }
-            bytes
+            result
         })
     }
 
-    fn decode(bytes: &[u8]) -> Result<Self, LayoutError> {
+    /// The layout of these bytes.
+    ///
+    /// # Errors
+    /// Bytes of no layout.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, LayoutError> {
         if bytes.len() > REMEMBERED_BYTES {
             return Raw::decode(bytes).map(|layout| Self(Arc::new(layout)));
         }
@@ -165,7 +171,7 @@ impl ToldLayout {
 
 impl Serialize for ToldLayout {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.encode())
+        self.with_encoded(|bytes| serializer.serialize_bytes(bytes))
     }
 }
 
