@@ -58,6 +58,8 @@ mod tests {
             &[(0, &column), (8, &column)],
             &[(0, &block), (100, &nothing), (200, &column)],
             &[(3, &column)],
+            // One list, were it not for the sequence; nor would this be one for ever, if it were told as such.
+            &[(0, &list), (1000, &list)],
             &[],
         ] {
             let sequence = Raw::sequence(selections)?;
@@ -68,7 +70,8 @@ mod tests {
             assert_eq!(facts(&sequence), facts(&structure), "{selections:?}");
             assert_eq!(sequence.check_target().is_ok(), structure.check_target().is_ok(), "{selections:?}");
             let told = Raw::decode(&sequence.encode())?;
-            assert!(told.runs().eq(sequence.runs()), "{selections:?}");
+            assert_eq!((&told, facts(&told)), (&sequence, facts(&sequence)), "{selections:?}");
+            assert_eq!(told.digest(), sequence.digest(), "{selections:?}");
         }
         let far = [(0, &column), (i64::MAX - 10, &column)];
         assert!(Raw::sequence(&far).is_err());

@@ -2,20 +2,25 @@
 //!
 //! Numbers are in base 128, low digits first; signed ones fold their sign into the lowest bit. A layout is a byte for its
 //! version, bounds if they are not those of the bytes selected, and a list of operations; a list is its length and its items,
-//! an operation its kind, place, loops and body.
+//! an operation its kind, place, loops and body. Operations of which several would be one list, but stand beside each other in a
+//! [`sequence`](crate::Raw::sequence), say so in the first byte: what is decoded is what was encoded.
 //!
 //! Decoding
 //! 1. takes no more memory than a few times the bytes given: each item takes at least one, and the limits hold;
-//! 2. believes no sum: sizes, bounds and the canonical form are made anew, by the code that makes every layout;
+//! 2. believes no sum: sizes, bounds and canonical forms are made anew, by the code that makes every layout;
 //! 3. refuses what is left over.
 
 use crate::LayoutError;
-use crate::value::limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX};
+use crate::value::canonical::canonical;
+use crate::value::limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX, check, check_count};
 use crate::value::op::{Body, Loop, Loops, Op, Piece, lengths};
+use smallvec::{SmallVec, smallvec};
 
 const VERSION: u8 = 1;
 /// Beside the version: bounds follow.
 const BOUNDED: u8 = 0x80;
+/// Beside the version: the operations stay as many as they are.
+const SEQUENCE: u8 = 0x40;
 
 const BLOCK: u64 = 0;
 const INDEXED: u64 = 1;
@@ -26,13 +31,14 @@ const GROUP: u64 = 4;
 /// The bounds of a layout that are not those of the bytes selected.
 type Bounds = Option<(i64, i64)>;
 
-/// The bytes of operations in canonical form, and of bounds.
-pub(crate) fn encode(ops: &[Op], bounds: Bounds) -> Vec<u8> {
+/// The bytes of operations, each in canonical form, and of bounds.
+pub(crate) fn encode(ops: &SmallVec<[Op; 1]>, bounds: Bounds) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(16);
+    let version = if is_sequence(ops) { VERSION | SEQUENCE } else { VERSION };
     match bounds {
-        None => bytes.push(VERSION),
+        None => bytes.push(version),
         Some((low, high)) => {
-            bytes.push(VERSION | BOUNDED);
+            bytes.push(version | BOUNDED);
             put_signed(&mut bytes, low);
             put_signed(&mut bytes, high);
         }
@@ -41,14 +47,19 @@ pub(crate) fn encode(ops: &[Op], bounds: Bounds) -> Vec<u8> {
     bytes
 }
 
-/// The operations and bounds that these bytes say.
+/// Whether operations have another canonical form together, or none.
+fn is_sequence(ops: &SmallVec<[Op; 1]>) -> bool {
+    ops.len() > 1 && canonical(ops.clone()).as_ref() != Ok(ops)
+}
+
+/// The operations, canonical together or in a sequence, and the bounds that these bytes say.
 ///
 /// # Errors
 /// Where they are none, or say too much.
-pub(crate) fn decode(bytes: &[u8]) -> Result<(Vec<Op>, Bounds), LayoutError> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<(SmallVec<[Op; 1]>, Bounds), LayoutError> {
     let mut reader = Reader { bytes, place: 0, ops: 0 };
     let version = reader.byte()?;
-    if version & !BOUNDED != VERSION {
+    if version & !(BOUNDED | SEQUENCE) != VERSION {
         return Err(reader.garbled("no version of layouts that is known here"));
     }
     let bounds = match version & BOUNDED {
@@ -59,7 +70,21 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Vec<Op>, Bounds), LayoutError> {
     if reader.place != bytes.len() {
         return Err(reader.garbled("bytes are left over"));
     }
+    let ops = match version & SEQUENCE {
+        0 => canonical(ops.into())?,
+        _ => alone(ops)?,
+    };
     Ok((ops, bounds))
+}
+
+/// Operations each in its own canonical form.
+fn alone(ops: Vec<Op>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
+    let mut forms = SmallVec::new();
+    for op in ops {
+        forms.extend(canonical(smallvec![op])?);
+    }
+    check(&forms)?;
+    Ok(forms)
 }
 
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
@@ -182,16 +207,16 @@ impl Reader<'_> {
     }
 
     fn ops(&mut self, depth: usize) -> Result<Vec<Op>, LayoutError> {
-        crate::value::limits::check_count("groups within each other", depth, DEPTH_MAX)?;
+        check_count("groups within each other", depth, DEPTH_MAX)?;
         let len = self.length("operations", OPS_MAX)?;
         self.ops += len;
-        crate::value::limits::check_count("operations", self.ops, OPS_MAX)?;
+        check_count("operations", self.ops, OPS_MAX)?;
         (0..len).map(|_| self.op(depth)).collect()
     }
 
     /// Operations in a group: not none.
     fn some_ops(&mut self, depth: usize) -> Result<std::sync::Arc<[Op]>, LayoutError> {
-        let ops = crate::value::canonical::canonical(self.ops(depth + 1)?.into())?;
+        let ops = canonical(self.ops(depth + 1)?.into())?;
         if ops.is_empty() {
             return Err(self.garbled("a group selects nothing"));
         }
@@ -202,7 +227,7 @@ impl Reader<'_> {
         let head = self.number()?;
         let at = self.signed()?;
         let count = usize::try_from(head >> 3).unwrap_or(usize::MAX);
-        crate::value::limits::check_count("loops", count, LOOPS_MAX)?;
+        check_count("loops", count, LOOPS_MAX)?;
         let mut loops = Loops::new();
         for _ in 0..count {
             loops.push(Loop { count: self.number()?, stride: self.signed()? });

@@ -47,7 +47,7 @@ impl Raw {
         Self::known(ops, facts, bounds)
     }
 
-    /// The value of operations in canonical form, of which this is known.
+    /// The value of operations in canonical form, each or together, of which this is known.
     pub(crate) fn known(
         ops: SmallVec<[Op; 1]>,
         facts: Option<Facts>,
@@ -213,7 +213,8 @@ impl Raw {
     /// [`LayoutError::Garbled`] where they are none, [`LayoutError::TooMany`] and [`LayoutError::TooFar`] where they say too much.
     pub fn decode(bytes: &[u8]) -> Result<Self, LayoutError> {
         let (ops, bounds) = encoded::decode(bytes)?;
-        Self::assemble(ops.into(), bounds)
+        let facts = bounds::facts(&ops)?;
+        Self::known(ops, facts, bounds)
     }
 
     /// Names its content to those who know it: the first half of the SHA-256 of [`encode`](Self::encode). Taken once.

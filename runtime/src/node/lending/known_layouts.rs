@@ -13,7 +13,7 @@ use crate::model::ids::NodeId;
 use crate::model::nocopy::{LentLayout, ToldLayout};
 use chare_layout::Raw;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
@@ -47,13 +47,13 @@ enum Told {
 /// The layouts that peers keep for a node, and those that the node keeps for them.
 #[derive(Default)]
 pub(crate) struct KnownLayouts {
-    told: Mutex<HashMap<(NodeId, Digest), Told>>,
+    told: Mutex<FxHashMap<(NodeId, Digest), Told>>,
     kept: Mutex<Kept>,
 }
 
 #[derive(Default)]
 struct Kept {
-    layouts: HashMap<Digest, Arc<Raw>>,
+    layouts: FxHashMap<Digest, Arc<Raw>>,
     indices: u64,
 }
 

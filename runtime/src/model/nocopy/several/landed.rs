@@ -86,7 +86,7 @@ impl<P: Element> SeveralMut<P> {
     pub(crate) fn into_posted(self) -> PostedMemory {
         let bytes = self.bytes();
         let places: Vec<Piece<'_>> = self.pieces.iter().map(|(piece, _)| place(piece)).collect();
-        let Span { address, len, share, layout } = Span::around(&places);
+        let Span { address, len, share, layout, .. } = Span::around(&places);
         // SAFETY: the owner keeps the pieces allocated and is the only one to reach them; the memory travels with the layout that selects
         // them, beside which nobody touches it. The address is one of all pieces, which have exposed theirs.
         let memory = unsafe { MemoryMut::from_raw_parts(address, len, share, Box::new(self)) };

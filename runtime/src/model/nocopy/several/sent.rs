@@ -21,7 +21,8 @@ use std::marker::PhantomData;
 ///
 /// It costs one message and one release, whatever the number of pieces; a piece costs about half of what a call of its own would. A
 /// receiver that reaches all pieces copies them once, to where they are to be; that is so in one process, and on one host where they lie in
-/// the runtime's memory ([`BufferMut::zeroed`](crate::BufferMut::zeroed)) and no layout is a list; elsewhere they are packed for the way.
+/// the runtime's memory ([`BufferMut::zeroed`](crate::BufferMut::zeroed)); elsewhere they are packed for the way. Pieces by lists are packed,
+/// too, until the same ones have been sent twice.
 ///
 /// ```
 /// use chare::layout::{Dims, Layout};
@@ -102,10 +103,11 @@ impl<P: Element> NocopyArgument<P> for Several<P> {
             let hand_back: HandBack = Box::new(move |taken, fire| hand_back(backs, taken, fire));
             hand_back
         });
-        let Span { address, len, share, layout } =
+        let Span { address, len, share, layout, comes_again } =
             Span::around(&pieces.iter().map(piece).collect::<Vec<_>>());
-        // What is joined of lists has no digest that a peer would find, too, so that it would be told the lists each time: packing costs less.
-        let share = share.filter(|_| layout.index_count() == 0);
+        // Lists are told to a peer who keeps them for the next time. Those of arrays that lie elsewhere each time would be told in vain: packing
+        // costs less.
+        let share = share.filter(|_| comes_again || layout.index_count() == 0);
         let memories: Vec<Memory> = pieces.into_iter().map(|piece| piece.memory).collect();
         // SAFETY: the owner keeps the pieces allocated and unwritten, and the memory travels with the layout that selects them, beside which
         // nobody reads it. The address is one of all pieces, which have exposed theirs; where they lie in an arena, all of it does.

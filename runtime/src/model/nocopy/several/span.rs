@@ -40,6 +40,8 @@ pub(super) struct Span {
     pub(super) share: Option<Share>,
     /// The pieces, in their order.
     pub(super) layout: Arc<Raw>,
+    /// Whether the layout is one that this thread has joined before, and remembers.
+    pub(super) comes_again: bool,
 }
 
 impl Piece<'_> {
@@ -70,6 +72,7 @@ impl Span {
         let of_piece = |piece: &Piece<'_>| (place(piece), piece.bytes, piece.layout.map(Arc::as_ptr));
         let are_of = |known: &Places| known.iter().map(of_known).eq(filled().map(of_piece));
         let known = JOINED.with_borrow(|joined| joined.find(are_of));
+        let comes_again = known.is_some();
         let layout = match known {
             Some(layout) => layout,
             None => {
@@ -83,6 +86,7 @@ impl Span {
             len: layout.span() as usize,
             share: share(filled(), lowest),
             layout,
+            comes_again,
         })
     }
 }
