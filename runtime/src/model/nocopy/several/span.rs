@@ -116,3 +116,28 @@ fn share<'a>(mut pieces: impl Iterator<Item = &'a Piece<'a>>, lowest: usize) -> 
     let further = (lowest as u64).wrapping_sub(first.address.addr() as u64);
     pieces.all(is_there).then(|| Share { row, offset: offset.wrapping_add(further) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_come_again_when_they_lie_where_the_last_ones_lay_and_the_same_is_selected()
+    -> Result<(), LayoutError> {
+        let list = |last: i64| Raw::bytes_of(8)?.indexed_block(1, &[5, 0, last]).map(Arc::new);
+        let (one, other) = (list(7)?, list(8)?);
+        let memory = [0_u64; 40];
+        let comes_again = |layouts: [&Arc<Raw>; 2], second: usize| {
+            let piece = |layout, at: usize| {
+                let address = memory[at..].as_ptr().cast();
+                Piece { address, share: None, bytes: 24, layout: Some(layout) }
+            };
+            Span::around(&[piece(layouts[0], 0), piece(layouts[1], second)]).comes_again
+        };
+        assert!(!comes_again([&one, &other], 20));
+        assert!(comes_again([&one, &other], 20));
+        assert!(!comes_again([&one, &other], 21) && !comes_again([&other, &one], 20));
+        assert!(comes_again([&one, &other], 20));
+        Ok(())
+    }
+}
