@@ -23,7 +23,7 @@ use crate::ids::NodeId;
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping};
 use crate::memory::{MemoryMut, Share};
 use backing::{Backing, EMPTY_FOR};
-use huge_pages::{PAUSE, Pace, SmallPages};
+use huge_pages::{PAUSE, Pace, REST, SmallPages};
 use offset_allocator::{Allocation, Allocator};
 use parking_lot::Mutex;
 use row::Rows;
@@ -218,15 +218,18 @@ impl Arenas {
         next
     }
 
-    /// Puts the small pages of an arena that grew together to the next huge page, if one is left and due. Returns how long until the one
-    /// after it is due, if there is one. Two locks if there is nothing to do.
-    pub fn put_together(&self, now: Instant) -> Option<Duration> {
+    /// Puts the small pages of an arena that grew together to the next huge page, if one is left and due and the thread has rested for
+    /// long enough. Returns how long until the one after it is due, if there is one. Two locks if there is nothing to do.
+    pub fn put_together(&self, now: Instant, rested: Duration) -> Option<Duration> {
         // The thread that holds it is making or backing an arena, or does this.
         let Some(mut growth) = self.growth.try_lock() else { return Some(PAUSE) };
         let (mapping, start) = {
             let mut pool = self.pool.lock();
             let mut backed = pool.iter_mut().filter(|arena| !arena.backing.is_given_back());
             let arena = backed.find(|arena| arena.small_pages.are_left())?;
+            if rested < REST {
+                return Some(REST - rested);
+            }
             if let Some(wait) = growth.huge_pages.wait(now) {
                 return Some(wait);
             }

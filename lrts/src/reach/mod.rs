@@ -208,11 +208,11 @@ impl Reach {
         if len <= POOLED_BYTES_MAX { Some(self.allocate(len)) } else { MemoryMut::try_heap_zeroed(len) }
     }
 
-    /// Gives memory of buffers that have long been freed back to the system, and makes huge pages of what grew, one at a time. Returns how
-    /// long until there may be more to do, if that is known.
-    pub fn tidy_memory(&self) -> Option<Duration> {
+    /// Gives memory of buffers that have long been freed back to the system, and makes huge pages of what grew, one at a time, if the
+    /// thread has `rested` for long enough. Returns how long until there may be more to do, if that is known.
+    pub fn tidy_memory(&self, rested: Duration) -> Option<Duration> {
         let (arenas, now) = (self.arenas.as_ref()?, Instant::now());
-        arenas.give_back(now).into_iter().chain(arenas.put_together(now)).min()
+        arenas.give_back(now).into_iter().chain(arenas.put_together(now, rested)).min()
     }
 
     /// Leaves a warning for [`Reach::take_warnings`].

@@ -58,14 +58,14 @@ fn do_what_waits(node: &Arc<Node>) -> bool {
 }
 
 /// Does the work that can wait until a PE has time: frees memory of ended registrations, warns of paths that were given up, gives memory
-/// back to the system. Returns the time until there may be more to do, if that is known.
-pub(crate) fn tidy(node: &Node) -> Option<Duration> {
+/// back to the system, and tidies it once the PE has `rested` for a while. Returns the time until there may be more to do, if that is known.
+pub(crate) fn tidy(node: &Node, rested: Duration) -> Option<Duration> {
     deregistration::reap(node);
     remote_memory::sweep(node);
     for warning in node.network.take_warnings() {
         events::warn(format_args!("warning: {}: {warning}", node.id));
     }
-    node.network.tidy_memory()
+    node.network.tidy_memory(rested)
 }
 
 struct Inbox<'a> {

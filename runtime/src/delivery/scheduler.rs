@@ -237,18 +237,19 @@ fn offer_core<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
 
 /// Sleeps until there is something to do.
 fn sleep_until_work(pe: &Rc<Pe>) {
+    let since = Instant::now();
     while !pe.node.has_ended() {
-        sleep(pe);
+        sleep(pe, since);
         if has_work(pe) || poll(pe) || polling::help(&pe.node) {
             return pe.node.hand_over_network();
         }
     }
 }
 
-/// Sleeps until something may have happened.
-fn sleep(pe: &Pe) {
+/// Sleeps until something may have happened. The PE rests since then.
+fn sleep(pe: &Pe, since: Instant) {
     let node = &pe.node;
-    let mut timeout = polling::tidy(node);
+    let mut timeout = polling::tidy(node, since.elapsed());
     // Tidying may have released lent memory, or run code of the user that makes calls.
     send_releases(pe);
     settle_services(pe);

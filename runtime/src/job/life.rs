@@ -202,7 +202,7 @@ pub(crate) fn close(node: &Arc<Node>) {
     while node.is_unsettled() && Instant::now() < deadline {
         polling::progress(node, None);
     }
-    let _ = polling::tidy(node);
+    let _ = polling::tidy(node, Duration::ZERO);
     node.network.shutdown();
     while !node.network.is_closed() && Instant::now() < deadline {
         if !polling::progress(node, None) {

@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 /// Between two huge pages, each of which takes the kernel about a millisecond: a message waits for one at most, and hardly ever.
 pub(super) const PAUSE: Duration = Duration::from_millis(10);
 
+/// For so long a thread has had nothing to do before it puts a huge page together: as long as that takes, so that what comes meanwhile
+/// waits no longer than nothing came before. Who only waits for the other end of a long copy has less.
+pub(super) const REST: Duration = Duration::from_millis(1);
+
 /// Bytes of an arena whose pages are still small and may become huge.
 pub(super) struct SmallPages(Range<usize>);
 

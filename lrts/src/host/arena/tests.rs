@@ -116,15 +116,20 @@ fn an_arena_that_grew_gets_huge_pages_one_at_a_time_and_keeps_its_bytes() {
     let arenas = alone();
     let _short = arenas.allocate(100).expect("memory");
     let start = Instant::now();
-    assert_eq!(arenas.put_together(start), None, "a short arena keeps small pages");
+    assert_eq!(arenas.put_together(start, REST), None, "a short arena keeps small pages");
     let mut memory = arenas.allocate(3 * HUGE_PAGE_BYTES).expect("memory");
     let byte = |index: usize| (index / 1000) as u8;
     memory.as_mut_slice().iter_mut().enumerate().for_each(|(index, to)| *to = byte(index));
-    let pause = arenas.put_together(start).expect("more is left");
+    assert_eq!(
+        arenas.put_together(start, REST / 4),
+        Some(REST * 3 / 4),
+        "who has just been busy may be called"
+    );
+    let pause = arenas.put_together(start, REST).expect("more is left");
     let soon = Duration::from_millis(1);
-    assert_eq!(arenas.put_together(start + soon), Some(pause - soon), "not yet");
+    assert_eq!(arenas.put_together(start + soon, REST), Some(pause - soon), "not yet");
     let (mut now, mut pages) = (start + pause, 1);
-    while let Some(wait) = arenas.put_together(now) {
+    while let Some(wait) = arenas.put_together(now, REST) {
         now += wait;
         pages += 1;
     }
