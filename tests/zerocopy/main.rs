@@ -127,7 +127,9 @@ ported_examples! {
 #[test]
 fn examples_in_every_mode() {
     if std::env::var_os("CHARE_TEST_LAYOUTS").is_some() {
-        println!("skipped: all modes of registration of all examples: they are for the paths of every machine");
+        println!(
+            "skipped: all modes of registration of all examples: they are for the paths of every machine"
+        );
         return;
     }
     let kernel_copies = kernel_copies();
