@@ -99,12 +99,27 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
     }
 }
 
-/// The PE of another node to which a call of the chare goes, as far as this PE remembers.
+/// The PE of another node to which a call of the chare goes, as far as this PE knows.
 #[inline]
-pub(super) fn recall_elsewhere(pe: &Pe, target: &Target) -> Option<PeId> {
-    match pe.places.borrow().recall(target) {
-        Recalled::On(to) if pe.node.rank_here(to).is_none() => Some(to),
-        _ => None,
+pub(super) fn locate_elsewhere(pe: &Pe, target: &Target) -> Option<PeId> {
+    let recalled = pe.places.borrow().recall(target);
+    let to = match recalled {
+        Recalled::Here(_) => return None,
+        Recalled::On(to) => to,
+        Recalled::Nothing => locate_unremembered(pe, target)?,
+    };
+    pe.node.rank_here(to).is_none().then_some(to)
+}
+
+/// The PE to which a call of a chare goes that does not live here, and whose place is not remembered.
+#[cold]
+fn locate_unremembered(pe: &Pe, target: &Target) -> Option<PeId> {
+    if pe.places.borrow_mut().find(*target).is_some() {
+        return None;
+    }
+    match pe.locate(*target) {
+        Location::At(to) => Some(to),
+        Location::Unknown(_) => None,
     }
 }
 

@@ -4,7 +4,7 @@
 //! No message is made of the call first: no box, no erased arguments. What goes another way, the outbox sends.
 
 use super::outbound::{pack_plain, post};
-use super::outbox::recall_elsewhere;
+use super::outbox::locate_elsewhere;
 use super::zerocopy::eager::{self, Eager};
 use super::zerocopy::send;
 use crate::model::arguments::Message;
@@ -38,7 +38,7 @@ fn call_written(
     if kind.is_of_device() || outgoing.dealt.is_some() {
         return false;
     }
-    let Some((to, block)) = recall(pe, target, entry) else { return false };
+    let Some((to, block)) = locate(pe, target, entry) else { return false };
     let peer = pe.node.topology.node_of(to);
     let released = pe.releases.take_for(peer);
     if let Some(eager) = Eager::of(kind, outgoing) {
@@ -63,14 +63,14 @@ fn call_written(
     true
 }
 
-/// The PE of another node to which a call of the chare goes, as far as this PE remembers, and the call's block, if it says no more than a
+/// The PE of another node to which a call of the chare goes, as far as this PE knows, and the call's block, if it says no more than a
 /// block can.
-fn recall(pe: &Pe, target: &Target, entry: &EntryRegistration) -> Option<(PeId, PlainCall)> {
+fn locate(pe: &Pe, target: &Target, entry: &EntryRegistration) -> Option<(PeId, PlainCall)> {
     let is_within = matches!(target, Target::Member(collection, _) if pe.within(*collection).is_some());
     if is_within || pe.has_timeline() {
         return None;
     }
     // A PE that the job has not is the outbox's to tell of.
-    let to = recall_elsewhere(pe, target).filter(|to| to.0 < pe.node.topology.pes())?;
+    let to = locate_elsewhere(pe, target).filter(|to| to.0 < pe.node.topology.pes())?;
     Some((to, PlainCall::new(pe.node.rank_here(pe.id)?, to, *target, entry.id)?))
 }
