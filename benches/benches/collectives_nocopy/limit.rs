@@ -52,7 +52,6 @@ fn needed(what: &str, (bytes, run): (usize, usize), members: usize) -> Vec<(End,
     };
     let shown = |to| ((0, selected.clone()), (to, selected.clone()));
     match what {
-        "view" => Vec::new(),
         "copies" => in_turn.map(shown).collect(),
         "elsewhere" => in_turn.filter(|to| *to != 0).map(shown).collect(),
         "gather" => {

@@ -5,7 +5,8 @@
 //! where the sender has it; all else is copied into memory of the receiver. Bytes are those of one process: of its buffer, its part, its
 //! slab of a matrix. The benchmark names an MPI that the machine lacks, and leaves it out; without the feature `mpi` there is none.
 //!
-//! Beside each operation stands its limit, too: two threads that make nothing but the copies which it needs.
+//! Beside each operation stands its limit, too: two threads that make nothing but the copies which it needs; beside a view, which needs none, a
+//! broadcast of 8 bytes after as many were written.
 //!
 //! What lies in runs, with as much between them at either end, is beside the same that lies side by side, both ours.
 

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 /// How a broadcast reaches the members.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum Way {
+    /// All hear a word.
+    Word,
     /// All read it where it lies.
     View,
     /// All have a copy.
@@ -47,6 +49,7 @@ impl Member {
     fn broadcast(&mut self, way: Way, done: Callback<()>) {
         let all = self.this_collection();
         match way {
+            Way::Word => all.hear(0.0, done),
             Way::View => all.see(self.ends.source(), done),
             Way::Copies => all.land(self.ends.sent(), done),
             Way::Elsewhere => {
@@ -56,6 +59,11 @@ impl Member {
                 self.contribute(barrier(), done);
             }
         }
+    }
+
+    #[entry]
+    fn hear(&mut self, _word: f64, done: Callback<()>) {
+        self.contribute(barrier(), done);
     }
 
     #[entry]
@@ -123,6 +131,7 @@ pub(crate) fn play(what: &str, batches: Batches, bytes: usize, run: usize) -> Ex
                 }
                 let (over, done) = chare::future();
                 match &*what {
+                    "word" => members.local().broadcast(Way::Word, done),
                     "view" => members.local().broadcast(Way::View, done),
                     "copies" => members.local().broadcast(Way::Copies, done),
                     "elsewhere" => members.local().broadcast(Way::Elsewhere, done),

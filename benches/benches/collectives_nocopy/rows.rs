@@ -26,6 +26,18 @@ macro_rules! limited {
     };
 }
 
+/// A row of a view, beside a word that is broadcast after as many bytes were written.
+macro_rules! beside_a_word {
+    ($bytes:literal $size:literal $operations:literal) => {
+        Comparison {
+            name: concat!("broadcast, view, ", $size),
+            ours: &["side", "ours", $operations, "view", $bytes, "0", "+n", "2"],
+            against: "8 B",
+            peer: &["side", "ours", $operations, "word", $bytes, "0", "+n", "2"],
+        }
+    };
+}
+
 /// A row of what lies in runs of so many bytes, beside the same side by side.
 macro_rules! in_runs {
     ($what:literal $ours:literal $run:literal $bytes:literal $size:literal $operations:literal) => {
@@ -38,16 +50,22 @@ macro_rules! in_runs {
     };
 }
 
-/// The rows of some operations, each of some sizes: of two processes, of two whose elements lie in runs, and of four
+/// The rows of some operations, each of some sizes: views between two processes, other operations of two processes, of two whose elements lie in runs, and of four
 /// beside Open MPI, whose processes let others run while they wait: those of MPICH do not, and where processors are shared they would
 /// measure the kernel's time slices.
 macro_rules! comparisons {
     (
+        views { $(($bytes_of_view:literal $size_of_view:literal $operations_of_view:literal))* }
         two { $($what:literal $ours:literal $raw:literal: $(($bytes:literal $size:literal $operations:literal))*;)* }
         runs { $($what_run:literal $ours_run:literal $run:literal: $(($bytes_run:literal $size_run:literal $operations_run:literal))*;)* }
         four { $($what_of_four:literal $ours_of_four:literal $raw_of_four:literal: $(($bytes_of_four:literal $size_of_four:literal $operations_of_four:literal))*;)* }
     ) => {
         &[
+            $(
+                beside!("Open MPI" "2" "broadcast, view" "view" "broadcast" $bytes_of_view $size_of_view $operations_of_view),
+                beside!("MPICH" "2" "broadcast, view" "view" "broadcast" $bytes_of_view $size_of_view $operations_of_view),
+                beside_a_word!($bytes_of_view $size_of_view $operations_of_view),
+            )*
             $($(
                 beside!("Open MPI" "2" $what $ours $raw $bytes $size $operations),
                 beside!("MPICH" "2" $what $ours $raw $bytes $size $operations),
@@ -72,8 +90,8 @@ macro_rules! comparisons {
 }
 
 pub(crate) const COMPARISONS: &[Comparison] = comparisons! {
+    views { ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4")("67108864" "64 MiB" "1") }
     two {
-    "broadcast, view" "view" "broadcast": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
     "broadcast, copies" "copies" "broadcast": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
     "broadcast, copies elsewhere" "elsewhere" "broadcast": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
     "gather" "gather" "gather": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
