@@ -252,17 +252,17 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_that_goes_to_a_peer_again_adds_few_bytes_to_a_message() -> Result<(), LayoutError> {
+    fn a_layout_that_goes_to_a_peer_again_adds_few_bytes_to_a_descriptor() -> Result<(), LayoutError> {
         let doubles = Raw::bytes_of(8)?;
         let squares: Vec<i64> = (0..1000).map(|root| root * root).collect();
         let list = doubles.indexed_block(1, &squares)?;
         let face = Arc::new(doubles.hvector(128, 1, 130 * 8)?.hvector(128, 1, 130 * 130 * 8)?);
         let bytes = |layout: Option<LentLayout>| {
             let key = RegionKey { node: NodeId(1), slot: 3, generation: 5, len: 130 * 130 * 130 * 8 };
-            let mut message = Vec::new();
+            let mut descriptor = Vec::new();
             let lent = Descriptor::Lent { key, layout, token: 7, is_awaited: false };
-            codec::encode_into(&lent, &mut message).expect("it encodes");
-            message.len()
+            codec::encode_into(&lent, &mut descriptor).expect("it encodes");
+            descriptor.len()
         };
         let known = LentLayout::Known { digest: list.digest(), bytes: list.bytes() };
         let [face, list] = [LentLayout::Told(ToldLayout(face)), known].map(|layout| bytes(Some(layout)));
