@@ -119,14 +119,25 @@ impl Data {
         len.min(self.capacity - (offset & (self.capacity - 1)))
     }
 
-    /// Asks for the first lines of a record that is about to be written, all at once: stores leave the processor in order, and would wait
-    /// for one line after the other, which the reader still has.
+    /// Asks for lines that are about to be written, all at once: stores leave the processor in order, and would wait for one line after the
+    /// other, which the reader still has.
     fn ask_for(&self, line: u64, lines: u64) {
-        // The first line's store need not be waited for before the record is shown.
+        (line..line + lines.min(ASKED_LINES)).for_each(|line| ask_to_write(self.address(self.offset(line))));
+    }
+
+    /// Writes the frame of a record, the first line last: a reader that waits looks at it again and again, and takes it away in between.
+    fn write_frame(&self, line: u64, lines: u64, head: &[u8], body: &[u8]) {
+        let offset = self.offset(line) + HEADER_BYTES;
+        let in_first = LINE_BYTES - HEADER_BYTES;
+        let (head_first, head_rest) = head.split_at(head.len().min(in_first));
+        let (body_first, body_rest) = body.split_at(body.len().min(in_first - head_first.len()));
         if lines > 1 {
-            (line..line + lines.min(ASKED_LINES))
-                .for_each(|line| ask_to_write(self.address(self.offset(line))));
+            self.ask_for(line + 1, lines - 1);
+            self.write(offset + in_first, head_rest);
+            self.write(offset + head.len() + body_first.len(), body_rest);
         }
+        self.write(offset, head_first);
+        self.write(offset + head.len(), body_first);
     }
 
     fn write(&self, offset: usize, bytes: &[u8]) {
@@ -196,10 +207,7 @@ impl Writer {
         let Room::At(line) = producer.reserve(data.control(), lines)? else {
             return Ok(Pushed::Full);
         };
-        data.ask_for(line, lines);
-        let offset = data.offset(line) + HEADER_BYTES;
-        data.write(offset, head);
-        data.write(offset + head.len(), body);
+        data.write_frame(line, lines, head, body);
         let header = MAGIC << 40 | u64::from(kind.byte()) << 32 | len as u64;
         Ok(Pushed::Done { ring: producer.publish(data.control(), data, header, lines) })
     }

@@ -28,8 +28,7 @@ const MAIL_LOOK_INTERVAL: u32 = 8;
 /// Time without work after which a spinning PE helps with long copies, a piece of 64 KiB between two looks for work. A PE that is called
 /// again and again, as in a ping-pong of 2 us between processes, is never that idle. A PE at [`Leisure`] does not wait for it.
 const HELP_AFTER: Duration = Duration::from_micros(10);
-/// Looks for work between two readings of the clock: a reading costs as much as several looks (a quarter of a spinning PE's time in a
-/// profile).
+/// Looks for work between two readings of the clock: a reading costs as much as several looks.
 const LOOKS_PER_CLOCK: u32 = 32;
 /// Number of times that a PE that shares its core offers the core to others before it sleeps.
 const YIELDS: u32 = 8;
@@ -193,11 +192,13 @@ fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy, leisure: &mut Leisure
     pe.counters.idle_ns.add(idle_since.elapsed().as_nanos() as u64);
 }
 
-/// Looks for work a few times; returns whether there was some. A processor's pause takes longer than a look: one pause for many looks is
-/// enough to let the core's other hardware thread go first.
+/// Looks for work a few times; returns whether there was some. A processor's pause between two looks lets the core's other hardware thread go
+/// first, and leaves the lines that are looked at to those who are about to write them.
 fn look_often<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
-    std::hint::spin_loop();
-    (0..LOOKS_PER_CLOCK).any(|_| step::<SEEN>(pe))
+    (0..LOOKS_PER_CLOCK).any(|_| {
+        std::hint::spin_loop();
+        step::<SEEN>(pe)
+    })
 }
 
 /// Spins for a while; returns whether there was something to do.
