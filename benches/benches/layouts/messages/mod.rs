@@ -34,5 +34,5 @@ pub(crate) fn play(way: &str, subject: &str) -> Option<ExitCode> {
 /// As many messages as take some milliseconds: an even number, there and back.
 fn batches(arrays: &[Array]) -> Batches {
     let payload: u64 = arrays.iter().map(|array| array.payload() as u64).sum();
-    Batches { operations: ((16 << 20) / payload).clamp(2, 200) & !1, count: BATCHES }
+    Batches { operations: ((16 << 20) / payload).clamp(2, 4_000) & !1, count: BATCHES }
 }
