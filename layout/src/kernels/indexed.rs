@@ -58,10 +58,18 @@ type Sides<'a> = ((*const u8, u64, &'a [u32]), (*mut u8, u64, &'a [u32]));
 /// # Safety
 /// As for [`paired`], with blocks of `N` bytes.
 unsafe fn pairs<const N: usize>(sides: Sides<'_>) {
-    each_pair(sides, |from, to| {
+    let ((source, from_scale, from), (target, to_scale, to)) = sides;
+    let block = N as u64;
+    // Blocks mostly stand at multiples of their length: by a constant, places take no multiplication.
+    let copy = |from: *const u8, to: *mut u8| {
         // SAFETY: these are blocks of the lists.
         unsafe { std::ptr::copy_nonoverlapping(from, to, N) };
-    });
+    };
+    if from_scale == block && to_scale == block {
+        each_pair(((source, block, from), (target, block, to)), copy);
+    } else {
+        each_pair(sides, copy);
+    }
 }
 
 /// # Safety
@@ -75,28 +83,25 @@ unsafe fn pairs_any(sides: Sides<'_>, block: u64) {
 
 /// Calls `copy` with the blocks of both lists; where the second one reaches far, the places of later ones are asked for before, of both.
 #[inline(always)]
-fn each_pair(sides: Sides<'_>, mut copy: impl FnMut(*const u8, *mut u8)) {
+fn each_pair(sides: Sides<'_>, copy: impl Fn(*const u8, *mut u8)) {
     let ((source, from_scale, from), (target, to_scale, to)) = sides;
-    let asks = is_far(to, to_scale);
-    for (step, (one, other)) in from.iter().zip(to).enumerate() {
-        if asks {
-            prefetch(source.wrapping_offset(later(from, step, from_scale)));
-            prefetch(target.wrapping_offset(later(to, step, to_scale)));
-        }
-        copy(
-            source.wrapping_offset(offset(*one, from_scale)),
-            target.wrapping_offset(offset(*other, to_scale)),
-        );
+    let read = |index: u32| source.wrapping_offset(offset(index, from_scale));
+    let written = |index: u32| target.wrapping_offset(offset(index, to_scale));
+    let ahead = if is_far(to, to_scale) { AHEAD } else { to.len() };
+    let later = from.iter().zip(to).skip(ahead);
+    let asked = later.len();
+    for ((one, other), (later_one, later_other)) in from.iter().zip(to).zip(later) {
+        prefetch(read(*later_one));
+        prefetch(written(*later_other));
+        copy(read(*one), written(*other));
+    }
+    for (one, other) in from[asked..].iter().zip(&to[asked..]) {
+        copy(read(*one), written(*other));
     }
 }
 
 fn offset(index: u32, scale: u64) -> isize {
     (u64::from(index) * scale) as isize
-}
-
-/// The place to ask for while the piece at `step` is copied: that of a later one, or of the last.
-fn later(indices: &[u32], step: usize, scale: u64) -> isize {
-    offset(indices[(step + AHEAD).min(indices.len() - 1)], scale)
 }
 
 /// Bytes between places beyond which these are asked for before they are written (measured, a place each by chance: 8 bytes within 28 KiB
@@ -117,32 +122,47 @@ fn is_far(indices: &[u32], scale: u64) -> bool {
 /// # Safety
 /// As for [`listed`], with blocks of `N` bytes in the source.
 unsafe fn gather<const N: usize>(source: *const u8, mut target: *mut u8, scale: u64, indices: &[u32]) {
-    for index in indices {
-        // SAFETY: `source` plus the place is a piece of the list, and `target` is behind those before.
-        unsafe { std::ptr::copy_nonoverlapping(source.wrapping_offset(offset(*index, scale)), target, N) };
+    let copy = |piece: *const u8| {
+        // SAFETY: it is a piece of the list, and `target` is behind those before.
+        unsafe { std::ptr::copy_nonoverlapping(piece, target, N) };
         target = target.wrapping_add(N);
+    };
+    if scale == N as u64 {
+        each_read(source, N as u64, indices, copy);
+    } else {
+        each_read(source, scale, indices, copy);
     }
 }
 
 /// # Safety
 /// As for [`listed`], with blocks of `block` bytes in the source.
 unsafe fn gather_any(source: *const u8, mut target: *mut u8, block: u64, scale: u64, indices: &[u32]) {
-    for index in indices {
-        let piece = source.wrapping_offset(offset(*index, scale));
+    each_read(source, scale, indices, |piece| {
         // SAFETY: as in `gather`.
         unsafe { std::ptr::copy_nonoverlapping(piece, target, block as usize) };
         target = target.wrapping_add(block as usize);
-    }
+    });
+}
+
+/// Calls `copy` with the place of each index.
+#[inline(always)]
+fn each_read(base: *const u8, scale: u64, indices: &[u32], copy: impl FnMut(*const u8)) {
+    indices.iter().map(|index| base.wrapping_offset(offset(*index, scale))).for_each(copy);
 }
 
 /// # Safety
 /// As for [`listed`], with blocks of `N` bytes in the target.
 unsafe fn scatter<const N: usize>(mut source: *const u8, target: *mut u8, scale: u64, indices: &[u32]) {
-    each_written(target, scale, indices, |place| {
+    let copy = |place: *mut u8| {
         // SAFETY: the place is a piece of the list, and `source` is behind those before.
         unsafe { std::ptr::copy_nonoverlapping(source, place, N) };
         source = source.wrapping_add(N);
-    });
+    };
+    if scale == N as u64 {
+        each_written(target, N as u64, indices, copy);
+    } else {
+        each_written(target, scale, indices, copy);
+    }
 }
 
 /// # Safety
