@@ -1,7 +1,7 @@
 //! Reductions over collections: partials go from the members of a PE to the first PE of the node, up the tree of nodes, to the callback.
 //!
-//! 1. A PE sends a partial when it closes a reduction (see [`crate::model::reduction::Contributions`]) to the first PE of its node. That
-//!    PE sends on the combined partial once all PEs of the node and of the nodes below that take part have closed the reduction. A
+//! 1. A PE sends a partial when it closes a reduction (see [`crate::model::reduction::Contributions`]) to the first PE of its node, which
+//!    takes its own without a message. That PE sends on the combined partial once all PEs of the node and of the nodes below that take part have closed the reduction. A
 //!    partial that closes nothing is late: it goes up at once, and on its own.
 //! 2. The root calls back when all PEs have closed the reduction and as many members contributed as are expected.
 //! 3. Where PEs may be without members, those PEs must be told that a reduction has begun. The first PE of each node tells its own PEs
@@ -124,8 +124,14 @@ fn send(pe: &Pe, to: PeId, message: ReductionMessage) {
     outbox::send(pe, to, Envelope::system(CallOptions::new(), message));
 }
 
+/// Passes a partial on to the first PE of a node: this one takes its own at once, so that what goes up the tree leaves before the entry
+/// that contributed is over.
 fn send_partial(pe: &Pe, to: PeId, collection: CollectionId, partial: Partial) {
-    send(pe, to, ReductionMessage::Contribution { collection, partial });
+    if to == pe.id {
+        fold_on_node(pe, collection, partial);
+    } else {
+        send(pe, to, ReductionMessage::Contribution { collection, partial });
+    }
 }
 
 /// Adds the contribution of a member on this PE to others of the same reduction, where that is all there is to do. Returns whether it was
