@@ -33,27 +33,34 @@ pub(crate) fn call_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChar
         drop(span);
         return finish(pe, entry, ran);
     }
+    let last = LastCall { entry, arguments: arguments.clone(), nocopy: nocopy.to_vec(), reference };
+    call_last_member(pe, options, member, last);
+}
+
+/// The parts of a call that its last member gets.
+pub(crate) struct LastCall {
+    pub(crate) entry: &'static EntryRegistration,
+    pub(crate) arguments: Arguments,
+    pub(crate) nocopy: Vec<Local>,
+    pub(crate) reference: u64,
+}
+
+/// Calls the last member: this member gets the arguments themselves, not a copy.
+pub(crate) fn call_last_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChare>, last: LastCall) {
+    let LastCall { entry, mut arguments, nocopy, reference } = last;
     let target = member.identity().target;
-    let nocopy = match dealt::for_member(pe, options, nocopy, target) {
-        Ok(nocopy) => Some(Box::new(Nocopy::Leaving(nocopy))),
+    let mut nocopy = match dealt::for_member(pe, options, nocopy, target) {
+        Ok(nocopy) => Nocopy::Leaving(nocopy),
         Err(cause) => return pe.fail(format!("a call of {}::{}", entry.chare, entry.name), cause),
     };
-    // A message of its own for each member: a call with posted parameters may wait for its buffers.
+    if nocopy.is_ready(entry.nocopy) {
+        let nocopy = NocopyArguments::new(Some(&mut nocopy));
+        return invoke(pe, member, entry, Passed { arguments: &mut arguments, nocopy, reference });
+    }
+    // A message of its own: the call may wait for its buffers.
     pe.counters.sent.add(1);
-    let call = Call { target, from: pe.id, entry, arguments: arguments.clone(), nocopy, reference };
+    let call = Call { target, from: pe.id, entry, arguments, nocopy: Some(Box::new(nocopy)), reference };
     if run_call(pe, options.for_one(), call) == Outcome::Processed {
         pe.counters.processed.add(1);
     }
-}
-
-/// Calls the last member, without nocopy arguments: this member gets the arguments themselves, not a copy.
-pub(crate) fn call_last_member(
-    pe: &Pe,
-    member: Rc<dyn AnyChare>,
-    entry: &'static EntryRegistration,
-    mut arguments: Arguments,
-    reference: u64,
-) {
-    let nocopy = NocopyArguments::new(None);
-    invoke(pe, member, entry, Passed { arguments: &mut arguments, nocopy, reference });
 }

@@ -63,7 +63,7 @@ pub(super) struct ForMany {
 
 /// Takes charge of the nocopy arguments that go to many.
 pub(super) fn take_charge_for_many(nocopy: impl IntoIterator<Item = Outgoing>) -> ForMany {
-    let (mut leaving, mut dealt) = (Vec::new(), Vec::new());
+    let (mut leaving, mut dealt) = (Vec::new(), Few::new());
     Pe::current(|pe| {
         for outgoing in nocopy {
             let (local, dealing) = match outgoing {
@@ -77,7 +77,7 @@ pub(super) fn take_charge_for_many(nocopy: impl IntoIterator<Item = Outgoing>) -
             dealt.push(dealing);
         }
     });
-    let dealt = dealt.iter().any(Option::is_some).then(|| dealt.into());
+    let dealt = dealt.iter().any(Option::is_some).then(|| dealt.into_iter().collect());
     ForMany { nocopy: leaving, dealt }
 }
 

@@ -10,7 +10,7 @@
 use crate::model::call_options::CallOptions;
 use crate::model::dealing::{Dealing, Parts};
 use crate::model::ids::{CollectionId, PeId, Target};
-use crate::model::nocopy::{Leaving, Local};
+use crate::model::nocopy::{Few, Leaving, Local};
 use crate::pe::Pe;
 use chare_layout::Raw;
 use std::sync::Arc;
@@ -19,21 +19,21 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// A member without a part, and a partition of other memory, in words.
-pub(crate) fn for_member<N: FromIterator<Local>>(
+pub(crate) fn for_member(
     pe: &Pe,
     options: &CallOptions,
-    nocopy: &[Local],
+    nocopy: Vec<Local>,
     member: Target,
-) -> Result<N, String> {
-    let Some(dealt) = options.dealt() else { return Ok(nocopy.iter().cloned().collect()) };
-    let deal = |(local, dealing): (&Local, &Option<Dealing>)| match (local, dealing) {
+) -> Result<Few<Local>, String> {
+    let Some(dealt) = options.dealt() else { return Ok(Few::from_vec(nocopy)) };
+    let deal = |(local, dealing): (Local, &Option<Dealing>)| match (local, dealing) {
         (Local::Host(leaving), Some(dealing)) => {
             take(leaving, part_of(pe, dealing, member)?).map(Local::Host)
         }
         (Local::Device(_), Some(_)) => Err("a buffer of a device is not dealt out".to_owned()),
-        (local, None) => Ok(local.clone()),
+        (local, None) => Ok(local),
     };
-    nocopy.iter().zip(dealt).map(deal).collect()
+    nocopy.into_iter().zip(dealt).map(deal).collect()
 }
 
 /// The nodes that need the parts of an argument that goes to all members of a collection; `None` if it is not dealt out, or the caller does
@@ -72,11 +72,11 @@ fn part_of(pe: &Pe, dealing: &Dealing, member: Target) -> Result<Raw, String> {
 }
 
 /// A part of an argument: a piece of its memory where it lies side by side, else what the layout selects.
-fn take(leaving: &Leaving, part: Raw) -> Result<Leaving, String> {
+fn take(leaving: Leaving, part: Raw) -> Result<Leaving, String> {
     part.check_bounds(leaving.memory.len() as u64).map_err(|error| error.to_string())?;
     if part.is_contiguous() {
-        let memory = leaving.memory.slice(part.origin() as usize, part.bytes() as usize);
-        return Ok(Leaving { memory, lent: None, ..leaving.clone() });
+        let memory = leaving.memory.into_slice(part.origin() as usize, part.bytes() as usize);
+        return Ok(Leaving { memory, lent: None, ..leaving });
     }
-    Ok(Leaving { layout: Some(Arc::new(part)), ..leaving.clone() })
+    Ok(Leaving { layout: Some(Arc::new(part)), ..leaving })
 }

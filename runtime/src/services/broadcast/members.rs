@@ -1,7 +1,7 @@
 //! Members of a collection on one PE, called by a broadcast in the order in which they came.
 
 use super::message::Broadcast;
-use crate::delivery::shared_call::{SharedCall, call_last_member, call_member};
+use crate::delivery::shared_call::{LastCall, SharedCall, call_last_member, call_member};
 use crate::model::call_options::CallOptions;
 use crate::model::registry::AnyChare;
 use crate::pe::Pe;
@@ -34,11 +34,9 @@ pub(super) fn call_members(pe: &Pe, options: &CallOptions, broadcast: Broadcast)
     }
     let last = last.filter(|member| !member.identity().is_gone());
     called += u64::from(last.is_some());
-    match last {
-        // Often it is the only member: it gets the arguments as they came.
-        Some(member) if nocopy.is_empty() => call_last_member(pe, member, entry, arguments, reference),
-        Some(member) => call_member(pe, options, member, &shared),
-        None => {}
+    // Often it is the only member: it gets the arguments as they came.
+    if let Some(member) = last {
+        call_last_member(pe, options, member, LastCall { entry, arguments, nocopy, reference });
     }
     called
 }

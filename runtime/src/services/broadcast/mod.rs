@@ -37,6 +37,7 @@ use members::call_members;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
+use std::iter::repeat_n;
 use std::sync::Arc;
 use tree::TreeMessage;
 
@@ -101,7 +102,7 @@ pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
         }
         Err(staging) => staging.finish(&pe.node, move |node, carried| {
             let arriving = Arriving { call, entry, arguments, cost: Cost::NONE };
-            tell_all_later(node, &arriving, &carried);
+            tell_all_later(node, arriving, &carried);
         }),
     }
     pe.node.topology.children(pe.node.id, pe.node.id).for_each(|child| hold_back(&pe.node, child));
@@ -128,13 +129,13 @@ fn tell_all(
     let nocopy = carried.iter().map(Carried::for_member).collect();
     let CallOfAll { collection, options, reference, .. } = call;
     let broadcast = Broadcast { collection, entry, arguments, nocopy, reference };
-    for to in pe.node.pes() {
-        outbox::send(pe, to, Envelope::system(options.clone(), broadcast.clone()));
+    for (to, broadcast) in one_for_each_pe(&pe.node, broadcast) {
+        outbox::send(pe, to, Envelope::system(options.clone(), broadcast));
     }
 }
 
 /// As [`tell_all`], off the PE that called: when nocopy arguments had to be staged first.
-fn tell_all_later(node: &Node, arriving: &Arriving, carried: &[Carried]) {
+fn tell_all_later(node: &Node, arriving: Arriving, carried: &[Carried]) {
     let root = node.id;
     let mut encoded = Vec::new();
     if node.topology.nodes() > 1
@@ -171,7 +172,7 @@ fn arrive(node: &Arc<Node>, Arrival { source, frame, said }: Arrival<'_>) -> Res
         bring_in(node, root, arriving, nocopy, rest)
     } else {
         node.post_to_children(&node.outside, root, frame, Some(cost.bytes));
-        tell_members(node, &arriving, &[]);
+        tell_members(node, arriving, &[]);
         node.outside.processed.add_shared(1);
         Ok(())
     }
@@ -193,7 +194,8 @@ fn bring_in(
     nocopy: Vec<CarriedDescriptor>,
     rest: &[u8],
 ) -> Result<(), String> {
-    let encoded = rest.to_vec();
+    let is_leaf = node.topology.children(node.id, root).next().is_none();
+    let encoded = if is_leaf { Vec::new() } else { rest.to_vec() };
     let entry = arriving.entry;
     let kinds = entry.nocopy.iter().copied();
     let wanted =
@@ -203,27 +205,29 @@ fn bring_in(
         let told = |nocopy| BroadcastFrame { root, call: arriving.call.clone(), nocopy };
         let telling = TreeMessage { service: ID, carried: &carried, is_run: true };
         tree::tell_children(node, root, telling, &encoded, told);
-        tell_members(node, &arriving, &carried);
+        tell_members(node, arriving, &carried);
         node.outside.processed.add_shared(1);
     })
 }
 
 /// Leaves a call of all members with every PE of this node; each gives a part of its cost back.
-fn tell_members(node: &Node, arriving: &Arriving, carried: &[Carried]) {
-    let Arriving { call, entry, arguments, cost } = arriving;
+fn tell_members(node: &Node, arriving: Arriving, carried: &[Carried]) {
+    let Arriving { call: CallOfAll { collection, options, reference, .. }, entry, arguments, cost } =
+        arriving;
     let nocopy: Vec<Local> = carried.iter().map(Carried::for_member).collect();
-    let options = call.options.clone().of_parts(carried.iter().map(Carried::packed_parts));
-    for (pe, cost) in node.pes().zip(cost.split(node.topology.pes_per_node())) {
+    let options = options.of_parts(carried.iter().map(Carried::packed_parts));
+    let broadcast = Broadcast { collection, entry, arguments, nocopy, reference };
+    for ((pe, broadcast), cost) in
+        one_for_each_pe(node, broadcast).zip(cost.split(node.topology.pes_per_node()))
+    {
         node.outside.sent.add_shared(1);
-        let broadcast = Broadcast {
-            collection: call.collection,
-            entry,
-            arguments: arguments.clone(),
-            nocopy: nocopy.clone(),
-            reference: call.reference,
-        };
         node.deliver(pe, Work::Message(Envelope::system(options.clone(), broadcast), cost));
     }
+}
+
+/// A broadcast for each PE of this node: copies, and for the last one, often the only one, the original.
+fn one_for_each_pe(node: &Node, broadcast: Broadcast) -> impl Iterator<Item = (PeId, Broadcast)> {
+    node.pes().zip(repeat_n(broadcast, node.topology.pes_per_node() as usize))
 }
 
 /// On a PE: calls the members that are here.

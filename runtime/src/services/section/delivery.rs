@@ -10,7 +10,7 @@ use crate::delivery::zerocopy::{dealt, describing};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Call, Envelope};
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::{Few, Nocopy};
+use crate::model::nocopy::Nocopy;
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
@@ -92,8 +92,8 @@ fn send_on(
         // The member may still come.
         Absence::Nowhere | Absence::Unknown => {
             let Multicast { entry, ref arguments, ref nocopy, reference, .. } = *multicast;
-            let nocopy = match dealt::for_member(pe, options, nocopy, target) {
-                Ok(nocopy) => Some(nocopy).filter(|nocopy: &Few<_>| !nocopy.is_empty()),
+            let nocopy = match dealt::for_member(pe, options, nocopy.clone(), target) {
+                Ok(nocopy) => Some(nocopy).filter(|nocopy| !nocopy.is_empty()),
                 Err(cause) => return pe.fail(format!("a call of {}::{}", entry.chare, entry.name), cause),
             };
             let arguments = arguments.clone();
