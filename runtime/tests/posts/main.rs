@@ -3,6 +3,7 @@
 #[path = "../every_path/mod.rs"]
 mod every_path;
 mod gone;
+mod panics;
 
 use chare::prelude::*;
 use chare::{Job, JobError, Landing, PostRefusal};

@@ -3,6 +3,7 @@
 use super::arrival;
 use super::destination::Destination;
 use crate::base::allowance::Purpose;
+use crate::base::panics;
 use crate::model::envelope::Call;
 use crate::model::error::JobError;
 use crate::model::nocopy::{Few, Given, Nocopy, PostSink, PostSlot, Posts};
@@ -11,6 +12,7 @@ use crate::node::Node;
 use crate::pe::Pe;
 use chare_lrts::spin_lock::SpinMutex;
 use std::cell::Cell;
+use std::future::ready;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -91,16 +93,15 @@ impl PostedCall {
         // Where no post is left, nobody else has a handle.
         let Some(Self { offered, state }) = Arc::get_mut(&mut self) else { return self.serve_shared(all) };
         match state.get_mut() {
-            State { abandoned: true, .. } => Err(ABANDONED.to_owned()),
-            State { missing: 0, given, .. } => {
+            State { abandoned: false, missing: 0, given, .. } => {
                 let made = all(given);
                 given.clear();
                 offered.clear();
                 SPARE.set(Some(self));
                 Ok(Served::All(made))
             }
-            // Only a panic that the post method has caught drops posts in silence.
-            _ => Ok(Served::Some(self)),
+            // Nobody is left who could give what is missing.
+            _ => Err(ABANDONED.to_owned()),
         }
     }
 
@@ -188,6 +189,19 @@ impl Parked {
     fn fail(&self, cause: String) {
         fail(&self.node, &self.destination, self.call.entry, cause);
     }
+
+    /// Ends the job, because a post was dropped. A panic of a PE that drops one has words of its own, which come first: the PE's next work
+    /// ends the job, if somebody has caught the panic.
+    fn fail_abandoned(self) {
+        if !std::thread::panicking() {
+            return self.fail(ABANDONED.to_owned());
+        }
+        let cause = format!("{ABANDONED}; a panic dropped it: {}", panics::unwinding());
+        match Pe::try_current(Rc::clone) {
+            Some(pe) => pe.node.begin(pe.id, Box::new(move || Box::pin(ready(self.fail(cause))))),
+            None => self.fail(cause),
+        }
+    }
 }
 
 fn fail(node: &Node, destination: &Destination, entry: &EntryRegistration, cause: String) {
@@ -232,7 +246,7 @@ impl PostSink for PostedCall {
         drop(given);
         match parked {
             Some(parked) if parked.is_gone() => parked.deliver(),
-            Some(parked) => parked.fail(ABANDONED.to_owned()),
+            Some(parked) => parked.fail_abandoned(),
             None => {}
         }
     }

@@ -315,10 +315,7 @@ impl PostSlot {
 
 impl Drop for PostSlot {
     fn drop(&mut self) {
-        // A panic has a message of its own, which must come first.
-        if let Some(call) = self.call.take()
-            && !std::thread::panicking()
-        {
+        if let Some(call) = self.call.take() {
             call.abandon();
         }
     }
