@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
-/// Too long to travel with a message between nodes of one host.
-const BULK: usize = 20_000;
+/// Elements of an argument that is too long to travel with its message, even where messages carry everything.
+const BULK: usize = 80_000;
+
+/// Elements of registered memory.
+const REGISTERED: usize = 20_000;
 
 struct Single;
 
@@ -71,16 +74,16 @@ impl Member {
 
     /// Answers by a message that brings the release of what was lent along.
     #[entry]
-    fn pass(&mut self, all: MemberProxy, #[nocopy] data: Received<u32>, done: Callback<u64>) {
+    fn pass(&mut self, back: MemberElementProxy, #[nocopy] data: Received<u32>, done: Callback<u64>) {
         let first = data[..1].to_vec();
         drop(data);
-        all.on(PeId(0)).fill(first, done);
+        back.fill(first, done);
     }
 
     #[entry]
     fn register(&mut self, done: Callback<(SourceHandle<u32>, TargetHandle<u32>)>) {
-        let source = RegisteredSource::register(vec![1; BULK]);
-        let target = RegisteredTarget::register(BufferMut::zeroed(BULK));
+        let source = RegisteredSource::register(vec![1; REGISTERED]);
+        let target = RegisteredTarget::register(BufferMut::zeroed(REGISTERED));
         done.send((source.handle(), target.handle()));
         self.sources.push(source);
         self.targets.push(target);
@@ -88,7 +91,7 @@ impl Member {
 
     #[entry]
     fn read(&mut self, source: SourceHandle<u32>, done: Callback<u64>) {
-        if source.len() <= BULK {
+        if source.len() <= REGISTERED {
             let filled = rget(&source, BufferMut::zeroed(source.len()), Callback::ignore());
             done.send(u64::from(filled.is_ok()));
         }
@@ -113,6 +116,12 @@ impl Member {
     #[entry]
     fn total(&mut self, value: u64, done: Callback<u64>) {
         self.contribute(sum(value), done);
+    }
+
+    /// Lends memory to the member that it is told, which answers by [`Member::pass`].
+    #[entry]
+    fn lend(&mut self, other: MemberElementProxy, done: Callback<u64>) {
+        other.pass(self.this_chare(), BufferMut::zeroed(BULK), done);
     }
 }
 
@@ -244,17 +253,19 @@ async fn say_everything() {
     other.land(vec![1; BULK], vec![1; 10], on_landed);
     assert_eq!(short.await + long.await, 3 + BULK as u64);
     assert_eq!(landed.await, BULK as u64 + 10);
-    let ((filled, on_filled), (passed, on_passed)) = (chare::future(), chare::future());
+    let ((filled, on_filled), (passed, on_passed), (answered, on_answered)) =
+        (chare::future(), chare::future(), chare::future());
     other.fill(vec![1, 2, 3], on_filled);
-    other.pass(members.clone(), BufferMut::zeroed(BULK), on_passed);
-    assert_eq!((filled.await, passed.await), (3, 1));
+    other.pass(members.on(PeId(0)), BufferMut::zeroed(BULK), on_passed);
+    other.lend(members.on(PeId(0)), on_answered);
+    assert_eq!((filled.await, passed.await, answered.await), (3, 1, 1));
     let (handles, done) = chare::future();
     other.register(done);
     let (source, target) = handles.await;
     let ((read, on_read), (written, on_written)) = (chare::future(), chare::future());
-    rget(&source, BufferMut::zeroed(BULK), on_read).expect("it is as long");
-    rput(vec![5; BULK], &target, on_written).expect("it is as long");
-    assert_eq!(read.await.len(), BULK);
+    rget(&source, BufferMut::zeroed(REGISTERED), on_read).expect("it is as long");
+    rput(vec![5; REGISTERED], &target, on_written).expect("it is as long");
+    assert_eq!(read.await.len(), REGISTERED);
     let _: Buffer<u32> = written.await;
     let own = RegisteredSource::register(vec![1; 100]);
     let (got, done) = chare::future();

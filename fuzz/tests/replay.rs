@@ -51,6 +51,15 @@ fn envelope() {
     replay("envelope");
 }
 
+/// A plain call is a block of 48 bytes; where releases come next, this word says so.
+#[test]
+fn honest_nodes_send_releases_along_with_calls() {
+    let releasing = (u64::MAX - 1).to_le_bytes();
+    let seeds = (chare_fuzz::target("envelope").seeds)();
+    let is_releasing = |seed: &&Vec<u8>| seed.get(48..).is_some_and(|behind| behind.starts_with(&releasing));
+    assert_eq!(seeds.iter().filter(is_releasing).count(), 1, "of {} seeds", seeds.len());
+}
+
 #[test]
 fn frame() {
     replay("frame");

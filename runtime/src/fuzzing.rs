@@ -6,6 +6,7 @@
 //!    the work that follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
 use crate::base::numbering::Numbers;
+use crate::delivery::zerocopy::remote_memory::send_releases;
 use crate::delivery::{dispatch, inbox, polling};
 use crate::job::life::{self, Main};
 use crate::job::services::SERVICES;
@@ -72,7 +73,7 @@ pub fn is_guarded() -> bool {
     GUARDED.get()
 }
 
-/// Does the work that waits on a PE; returns whether there was any.
+/// Does the work that waits on a PE, and sends the releases that come of it; returns whether there was any.
 fn work(pe: &Rc<Pe>) -> bool {
     let mut works = 0;
     let left = || pe.mailbox.pop().map(|work| Box::new(Queued::Work(work)));
@@ -90,6 +91,7 @@ fn work(pe: &Rc<Pe>) -> bool {
         works += 1;
         assert!(works < WORK_MAX, "work without end follows from one frame");
     }
+    send_releases(pe);
     works > 0
 }
 
@@ -139,8 +141,8 @@ impl Pair {
         let mut recorder = Recorder { node: &self.listener.node, frames: Vec::new() };
         let mut looks = 0;
         while looks < QUIET_LOOKS {
-            let spoke =
-                polling::progress(&self.speaker.node, None) | self.speaker.enter(|| work(&self.speaker));
+            let speak = || polling::progress(&self.speaker.node, Some(&self.speaker)) | work(&self.speaker);
+            let spoke = self.speaker.enter(speak);
             let heard = self.listener.node.network.progress(&mut recorder);
             let worked = self.listener.enter(|| work(&self.listener));
             looks = if spoke | heard | worked { 0 } else { looks + 1 };
