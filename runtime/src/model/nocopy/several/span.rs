@@ -10,8 +10,11 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Most indices of a layout that is kept for the next time: it keeps the lists of its pieces, so that a thread keeps four megabytes at most.
+/// Most indices of a layout that is kept for the next time, together with its pieces, which take as much as [`PIECE_INDICES`] each: it keeps
+/// the lists of its pieces, so that a thread keeps four megabytes at most.
 const KEPT_INDICES: u64 = 16_384;
+
+const PIECE_INDICES: u64 = (size_of::<Place>() / size_of::<u32>()) as u64;
 
 /// Where a piece begins, counted from the lowest of all, its bytes, and what selects them.
 type Place = (i64, usize, Option<Arc<Raw>>);
@@ -101,7 +104,7 @@ fn joined(places: Places) -> Result<Arc<Raw>, LayoutError> {
     let selections: SmallVec<[_; 8]> =
         places.iter().zip(&layouts).map(|((at, ..), layout)| (*at, &**layout)).collect();
     let layout = Arc::new(Raw::sequence(&selections)?);
-    if layout.index_count() <= KEPT_INDICES {
+    if layout.index_count() + places.len() as u64 * PIECE_INDICES <= KEPT_INDICES {
         JOINED.with_borrow_mut(|joined| joined.keep(places, Arc::clone(&layout)));
     }
     Ok(layout)
@@ -120,6 +123,20 @@ fn share<'a>(mut pieces: impl Iterator<Item = &'a Piece<'a>>, lowest: usize) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn so_many_pieces_are_not_kept_for_the_next_time() {
+        let memory = vec![0_u8; 100_000];
+        let comes_again = |count: usize| {
+            let piece = |byte| Piece { address: byte, share: None, bytes: 1, layout: None };
+            Span::around(&memory.iter().take(count).map(|byte| piece(byte)).collect::<Vec<_>>()).comes_again
+        };
+        let most = (KEPT_INDICES / PIECE_INDICES) as usize;
+        assert!(!comes_again(most) && comes_again(most));
+        for many in [most + 1, memory.len()] {
+            assert!(!comes_again(many) && !comes_again(many), "{many} pieces, side by side");
+        }
+    }
 
     #[test]
     fn pieces_come_again_when_they_lie_where_the_last_ones_lay_and_the_same_is_selected()
