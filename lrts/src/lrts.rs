@@ -164,6 +164,20 @@ pub trait Lrts: Send + Sync {
     /// As a get would fail.
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError>;
 
+    /// A [`view`](Self::view) of a range of which few pages are touched: where it is a mapping, each is entered into the page table of this
+    /// process when it is. That takes 2 us a page, where `view` enters all that are new in 50 us per MiB of the range.
+    ///
+    /// # Errors
+    /// As of `view`.
+    fn view_sparsely(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+    ) -> Result<Option<Memory>, TransferError> {
+        self.view(key, offset, len)
+    }
+
     /// Claims `len` bytes of a peer's region, from `offset` on, for copies that the caller carries out itself, in pieces and on any
     /// thread: where a get or put of this backend is a copy, and may be long. `None` where it is none; post it then.
     ///

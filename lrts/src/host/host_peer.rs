@@ -12,7 +12,7 @@ use crate::error::{LrtsError, TransferError};
 use crate::host::arena::{ARENA_BYTES_MAX, ARENA_GRAIN_BYTES, ARENAS_MAX};
 use crate::host::doorbell::ring_doorbell;
 use crate::host::link::{Introduction, Link, Message, Received};
-use crate::host::peer_row::PeerRow;
+use crate::host::peer_row::{Entering, PeerRow};
 use crate::ids::NodeId;
 use crate::mapping::Mapping;
 use crate::memory::Share;
@@ -232,19 +232,24 @@ impl HostPeer {
     ///
     /// # Errors
     /// [`TransferError::Refused`] when it was never announced or cannot be mapped.
-    pub(crate) fn locate(&self, share: Share, len: usize) -> Result<*mut u8, TransferError> {
-        self.locate_known(share, len).or_else(|_| {
+    pub(crate) fn locate(
+        &self,
+        share: Share,
+        len: usize,
+        entering: Entering,
+    ) -> Result<*mut u8, TransferError> {
+        self.locate_known(share, len, entering).or_else(|_| {
             self.read_link();
-            let located = self.locate_known(share, len);
+            let located = self.locate_known(share, len, entering);
             located.map_err(|cause| TransferError::Refused { node: self.node(), cause })
         })
     }
 
-    fn locate_known(&self, share: Share, len: usize) -> Result<*mut u8, String> {
+    fn locate_known(&self, share: Share, len: usize, entering: Entering) -> Result<*mut u8, String> {
         let Rows { rows, .. } = &*self.rows.read();
         let row = rows.get(share.row as usize);
         let row = row.ok_or_else(|| format!("row {} was never announced", share.row))?.as_ref()?;
-        row.locate(share.offset, len).ok_or_else(|| match row.fault() {
+        row.locate(share.offset, len, entering).ok_or_else(|| match row.fault() {
             Some(fault) => format!("an arena of its is missing here: {fault}"),
             None => format!("its board places the region outside of its arenas, in row {}", share.row),
         })

@@ -20,6 +20,15 @@ const READY: u8 = 1;
 /// One of an arena that could not be mapped.
 const MISSING: u8 = 2;
 
+/// How the pages of a range that is going to be used come into this process's page table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Entering {
+    /// With all others of their parts, before.
+    AtOnce,
+    /// One by one, by the kernel: few are used of a long range.
+    AsUsed,
+}
+
 /// Our mappings of a neighbour's arenas.
 #[derive(Debug)]
 pub(crate) struct PeerRow {
@@ -84,12 +93,12 @@ impl PeerRow {
 
     /// Where a range is mapped, ready to be used; `None` if it is not. One look for each part; 100 us for the first use of a part, or 1 us
     /// where its owner has made a huge page of it.
-    pub(crate) fn locate(&self, start: u64, len: usize) -> Option<*mut u8> {
+    pub(crate) fn locate(&self, start: u64, len: usize, entering: Entering) -> Option<*mut u8> {
         let start = usize::try_from(start).ok()?;
         let end = start.checked_add(len).filter(|end| *end <= self.len.load(Ordering::Acquire))?;
         for part in start / PART_BYTES..end.div_ceil(PART_BYTES) {
             match self.parts[part].load(Ordering::Relaxed) {
-                NEW => self.enter(part),
+                NEW if entering == Entering::AtOnce => self.enter(part),
                 MISSING => return None,
                 _ => {}
             }

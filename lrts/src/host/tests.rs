@@ -228,12 +228,15 @@ fn an_arena_takes_page_tables_where_it_is_used() {
     let len = 4 * HUGE_PAGE_BYTES;
     let (_, memory) = Mapping::create("test-arena", len).expect("memory");
     neighbour.announce(0, len as u64, memory.as_fd()).expect("room");
-    let locate = |offset, len| opened.neighbours()[0].locate(Share { row: 0, offset }, len);
+    let used = |offset, len, entering| opened.neighbours()[0].locate(Share { row: 0, offset }, len, entering);
+    let locate = |offset, len| used(offset, len, Entering::AtOnce);
     let first = locate(0, 0).expect("it is inside");
     assert_eq!(mapped_bytes(first, "Rss"), 0, "nobody has read it");
     let last = locate(len as u64 - 1, 1).expect("it is inside");
     assert_eq!(last.addr() - first.addr(), len - 1);
     assert_eq!(mapped_bytes(first, "Rss"), HUGE_PAGE_BYTES, "the part that is used");
+    assert_eq!(used(0, len, Entering::AsUsed), Ok(first));
+    assert_eq!(mapped_bytes(first, "Rss"), HUGE_PAGE_BYTES, "who uses little of all enters that");
     assert!(locate(0, len).is_ok());
     assert_eq!(mapped_bytes(first, "Rss"), len);
     for (start, len) in [(1, len), (len as u64, 1), (u64::MAX, 1), (1, usize::MAX)] {
@@ -253,7 +256,8 @@ fn an_arena_takes_page_tables_where_it_is_used() {
 fn an_arena_is_heard_of_and_mapped() {
     let (neighbour, opened) = open_with(|link| Hello::good().say(link), LONG);
     let opened = opened.expect("opened");
-    let whole = || opened.neighbours()[0].locate(Share { row: 0, offset: 0 }, HUGE_PAGE_BYTES);
+    let whole =
+        || opened.neighbours()[0].locate(Share { row: 0, offset: 0 }, HUGE_PAGE_BYTES, Entering::AtOnce);
     assert!(whole().is_err());
     let (_, memory) = Mapping::create("test-arena", HUGE_PAGE_BYTES).expect("memory");
     neighbour.announce(0, HUGE_PAGE_BYTES as u64, memory.as_fd()).expect("room");

@@ -5,7 +5,7 @@
 //! Copies tolerate overlap: a wrong board may name one range twice.
 
 use crate::error::TransferError;
-use crate::host::PeerClaim;
+use crate::host::{Entering, PeerClaim};
 use crate::lrts::{Get, Put};
 use crate::memory::{Memory, Share};
 use crate::region::{ClaimedRange, Divided, TakePieces};
@@ -15,7 +15,7 @@ use crate::region::{ClaimedRange, Divided, TakePieces};
 /// # Errors
 /// [`TransferError::Refused`], when the range lies in no arena that this process could map.
 pub(super) fn read(claim: &PeerClaim, get: &Get) -> Result<(), TransferError> {
-    let address = locate(claim, get.offset, get.len)?.ok_or_else(|| not_shared(claim))?;
+    let address = locate(claim, get.offset, get.len, Entering::AtOnce)?.ok_or_else(|| not_shared(claim))?;
     // SAFETY: the range holds `len` mapped bytes; `into` is held exclusively and has room for
     // them (the caller compared). Both are raw addresses.
     unsafe { std::ptr::copy(address.cast_const(), get.into.address(), get.len) };
@@ -27,7 +27,8 @@ pub(super) fn read(claim: &PeerClaim, get: &Get) -> Result<(), TransferError> {
 /// # Errors
 /// As for `read`.
 pub(super) fn write(claim: &PeerClaim, put: &Put) -> Result<(), TransferError> {
-    let address = locate(claim, put.offset, put.from.len())?.ok_or_else(|| not_shared(claim))?;
+    let address =
+        locate(claim, put.offset, put.from.len(), Entering::AtOnce)?.ok_or_else(|| not_shared(claim))?;
     // SAFETY: the range holds as many mapped bytes as `from`, which is readable; under the write
     // claim it is ours alone. Both are raw addresses.
     unsafe { std::ptr::copy(put.from.address(), address, put.from.len()) };
@@ -39,8 +40,13 @@ pub(super) fn write(claim: &PeerClaim, put: &Put) -> Result<(), TransferError> {
 ///
 /// # Errors
 /// As for `read`.
-pub(super) fn lend(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-    let Some(address) = locate(&claim, offset, len)? else { return Ok(None) };
+pub(super) fn lend(
+    claim: PeerClaim,
+    offset: u64,
+    len: usize,
+    entering: Entering,
+) -> Result<Option<Memory>, TransferError> {
+    let Some(address) = locate(&claim, offset, len, entering)? else { return Ok(None) };
     // SAFETY: the owner holds the neighbour and the read claim: while it lives, the bytes stay mapped and
     // no node of this job writes them. They are initialised: shared memory starts as zero.
     Ok(Some(unsafe { Memory::lent(address, len, None, Box::new(claim)) }))
@@ -51,7 +57,7 @@ pub(super) fn lend(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<M
 /// # Errors
 /// As for `read`.
 pub(super) fn keep(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<ClaimedRange>, TransferError> {
-    let address = locate(&claim, offset, len)?;
+    let address = locate(&claim, offset, len, Entering::AtOnce)?;
     Ok(address.map(|address| ClaimedRange::here(address, Box::new(claim))))
 }
 
@@ -60,7 +66,7 @@ pub(super) fn keep(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<C
 /// # Errors
 /// As for `read`.
 pub(super) fn divide(claim: PeerClaim, len: usize) -> Result<Option<Divided>, TransferError> {
-    let address = locate(&claim, 0, len)?;
+    let address = locate(&claim, 0, len, Entering::AtOnce)?;
     Ok(address.map(|address| Divided::new(address, len, HelpersPieces(claim))))
 }
 
@@ -78,10 +84,15 @@ impl TakePieces for HelpersPieces {
 }
 
 /// Where `len` bytes of the claimed region, from `offset` on, are mapped here.
-fn locate(claim: &PeerClaim, offset: u64, len: usize) -> Result<Option<*mut u8>, TransferError> {
+fn locate(
+    claim: &PeerClaim,
+    offset: u64,
+    len: usize,
+    entering: Entering,
+) -> Result<Option<*mut u8>, TransferError> {
     let Some(share) = claim.notice().share else { return Ok(None) };
     let start = share.offset.saturating_add(offset);
-    claim.neighbour().locate(Share { offset: start, ..share }, len).map(Some)
+    claim.neighbour().locate(Share { offset: start, ..share }, len, entering).map(Some)
 }
 
 fn not_shared(claim: &PeerClaim) -> TransferError {

@@ -20,7 +20,7 @@ mod ring;
 use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::{Channel, Frame};
-use crate::host::{Fate, HostPeers, Rings, get_by, put_by, ring_doorbell};
+use crate::host::{Entering, Fate, HostPeers, Rings, get_by, put_by, ring_doorbell};
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
@@ -90,6 +90,19 @@ impl Shm {
         }
         let claim = self.host_peers.claim(key, 0, key.len, ClaimMode::Write)?;
         mapped_range::divide(claim, key.len as usize).map_err(ClaimError::Failed)
+    }
+
+    fn lend(
+        &self,
+        key: &RegionKey,
+        (offset, len): (u64, usize),
+        entering: Entering,
+    ) -> Result<Option<Memory>, TransferError> {
+        match self.host_peers.claim(key, offset, len as u64, ClaimMode::Read) {
+            Err(ClaimError::Busy) => Ok(None),
+            Err(ClaimError::Failed(error)) => Err(error),
+            Ok(claim) => mapped_range::lend(claim, offset, len, entering),
+        }
     }
 
     /// The runtime's frames that a neighbour was sent.
@@ -203,11 +216,16 @@ impl Lrts for Shm {
     /// # Errors
     /// As a get would fail.
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-        match self.host_peers.claim(key, offset, len as u64, ClaimMode::Read) {
-            Err(ClaimError::Busy) => Ok(None),
-            Err(ClaimError::Failed(error)) => Err(error),
-            Ok(claim) => mapped_range::lend(claim, offset, len),
-        }
+        self.lend(key, (offset, len), Entering::AtOnce)
+    }
+
+    fn view_sparsely(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+    ) -> Result<Option<Memory>, TransferError> {
+        self.lend(key, (offset, len), Entering::AsUsed)
     }
 
     fn claim(

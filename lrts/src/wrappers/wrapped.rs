@@ -157,6 +157,15 @@ impl<L: Lrts> Lrts for Wrapped<L> {
         outermost!(self, lrts => lrts.view(key, offset, len))
     }
 
+    fn view_sparsely(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+    ) -> Result<Option<Memory>, TransferError> {
+        outermost!(self, lrts => lrts.view_sparsely(key, offset, len))
+    }
+
     fn claim(
         &self,
         key: &RegionKey,

@@ -289,7 +289,7 @@ fn take_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resul
         return Err(format!("{source} lends memory of {}", key.node));
     }
     let lender = Lender { node: source, token };
-    if let Some(memory) = remote_memory::view(node, &key)? {
+    if let Some(memory) = remote_memory::view(node, &key, None)? {
         let read = move |node: &Arc<Node>| {
             receive_large(node, source, memory.as_slice());
             drop(memory);

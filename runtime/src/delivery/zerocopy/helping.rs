@@ -10,13 +10,14 @@
 use super::laid_out::in_words;
 use super::long_copy::say;
 use super::planned::planned;
+use super::remote_memory::view;
 use crate::model::envelope::frame::Header;
 use crate::model::error::JobError;
 use crate::model::nocopy::ToldLayout;
 use crate::model::nocopy::divided::CopyOfDivided;
 use crate::node::Node;
 use chare_layout::Raw;
-use chare_lrts::{Completion, Lrts, NodeId, RegionKey};
+use chare_lrts::{Completion, NodeId, RegionKey};
 use std::sync::Arc;
 
 /// Helps a node with a copy out of memory of this one.
@@ -45,7 +46,7 @@ fn copy(
     (lent, from): (RegionKey, &Arc<Raw>),
     (target, to): (RegionKey, &Arc<Raw>),
 ) -> Result<Option<CopyOfDivided>, String> {
-    let source = usize::try_from(lent.len).ok().and_then(|len| node.network.view(&lent, 0, len).ok()?);
+    let source = view(node, &lent, Some(from)).ok().flatten();
     let filled = node.network.help_to_fill(&target).filter(|filled| !filled.is_over());
     let Some((source, filled)) = source.zip(filled) else { return Ok(None) };
     let planned = planned(from, to).map_err(in_words)?;

@@ -17,7 +17,7 @@ use super::counting::{count_landed, count_step};
 use super::gathering::{Failure, Plan as Way};
 use super::long_copy::{LongCopy, in_pieces, pays_to_share};
 use super::planned::{Planned, planned, planned_to_pack, whole, with_scattering};
-use super::remote_memory::room;
+use super::remote_memory::{room, view_range};
 use super::selected_read::{Selected, scatter};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::nocopy::selected;
@@ -28,7 +28,7 @@ use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
 use chare_lrts::reach::LONG_BYTES_MIN;
-use chare_lrts::{Lrts, Memory, MemoryMut, NodeId, RegionKey, TransferError};
+use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey, TransferError};
 use std::sync::Arc;
 
 /// Most bytes of a copy with which no owner helps, whatever the layouts: asking for help takes longer, at least with elements of 8 bytes,
@@ -286,7 +286,7 @@ pub(crate) fn get(
     finish: impl FnOnce(Result<usize, TransferError>, MemoryMut) + Send + 'static,
 ) -> Status {
     let PostedMemory { mut memory, layout: to, .. } = landing;
-    match node.network.view(&key, offset, bytes) {
+    match view_range(node, &key, (offset, bytes), layout.as_deref()) {
         Err(cause) => finish(Err(cause), memory),
         Ok(Some(source)) => {
             let plan = scattering((&source, layout.as_deref()), (&memory, to.as_deref()));

@@ -90,7 +90,7 @@ fn plan_whole(
     // What is short is copied at once, a long copy goes on in pieces: by the owner, too, or as a transfer.
     let is_shared = given.as_ref().is_some_and(|posted| is_shared_whole(node, &key, posted));
     let is_read_here = is_shared || given.as_ref().is_none_or(|given| given.bytes < LONG_BYTES_MIN);
-    let viewed = if is_read_here { view(node, &key)? } else { None };
+    let viewed = if is_read_here { view(node, &key, None)? } else { None };
     let (into, bytes) = match (viewed, given) {
         (Some(memory), None) => {
             let release = Some(release_to(node, loan.lender, key.len));
@@ -130,7 +130,7 @@ fn plan_laid_out(
     }
     let offered = layout.as_ref().map_or(key.len, |layout| layout.bytes());
     let taken = given.as_ref().map_or(offered, |given| given.bytes as u64);
-    if let Some(memory) = view(node, &key)? {
+    if let Some(memory) = view(node, &key, layout.as_deref())? {
         if kind == NocopyKind::Viewed {
             let release = Some(release_to(node, loan.lender, offered));
             return Ok(Plan::Ready(Arrived::Received { memory, layout, release }));

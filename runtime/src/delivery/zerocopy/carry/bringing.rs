@@ -89,7 +89,7 @@ fn plan(
         }
     };
     let registration = Registration::Lazily;
-    let in_place = if into.is_none() { view(node, &key)? } else { None };
+    let in_place = if into.is_none() { view(node, &key, None)? } else { None };
     if let Some(memory) = in_place {
         let mapped = (memory, Whose::Mapped(key));
         let release = Some(release(token, key.len));
@@ -115,7 +115,7 @@ fn plan_laid_out(
 ) -> Result<Plan<Carried>, Failure> {
     check_lent(node, &key, &layout)?;
     let of = move |memory| Carried::in_memory(kind, memory, Registration::Lazily, Some(release));
-    if let Some(memory) = view(node, &key)? {
+    if let Some(memory) = view(node, &key, Some(&layout))? {
         return Ok(Plan::Ready(of((memory, Whose::Mapped(key))).selected_by(Some(layout))));
     }
     let side_by_side = whole(layout.bytes()).map_err(in_words)?;
