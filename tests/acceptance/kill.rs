@@ -55,6 +55,36 @@ fn a_lost_node_of_a_broadcast_tree_ends_the_job_wherever_it_stands() {
     kill_one("+lrts emulated", (2, 1));
 }
 
+/// Kills a node that holds what was lent to it, or that has lent it, while both have nothing to do or send each other more.
+fn kill_owing(path: &str, victim: u32, manner: &str) {
+    let context = format!("node {victim} of 2 killed, `owe {manner}` over `{path}`");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pressed"));
+    command.arg("owe").args(manner.split_whitespace()).args(["+n", "2"]).args(path.split_whitespace());
+    let job = Running::start(&mut command);
+    let process = introduced(&job, 2, Some("owing"))[&victim];
+    kill_process(process, Signal::KILL).unwrap();
+    let outcome = job.end_within(Duration::from_secs(10));
+    assert_ne!(outcome.code, Some(0), "{context}: {outcome:?}");
+    let complaint = outcome.complaint();
+    assert!(complaint.contains(&format!("node {victim}")), "{context}: {outcome:?}");
+    for wrong in ["invalid", "panicked"] {
+        assert!(!complaint.contains(wrong), "{context}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_node_that_dies_while_buffers_are_owed_is_named() {
+    std::thread::scope(|scope| {
+        for path in ["", "+noshm", "+nolocal", "+lrts emulated"] {
+            scope.spawn(move || {
+                for (victim, manner) in [(0, ""), (1, ""), (0, "busily"), (1, "busily")] {
+                    kill_owing(path, victim, manner);
+                }
+            });
+        }
+    });
+}
+
 /// Longer than any limit on silence within a job: TCP's keepalive has the longest, 10 s.
 const STOPPED: Duration = Duration::from_secs(12);
 

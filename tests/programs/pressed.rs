@@ -6,6 +6,8 @@
 //! | `answer SECONDS` | asks the other nodes until an answer has taken so long |
 //! | `hoard` | PE 0 sends to the last PE, which is in an entry that never ends, as much as it may |
 //! | `lend` | as `hoard`, with buffers of its own instead of bytes in messages |
+//! | `owe` | PE 0 sends the last PE buffers of all lengths, of which that keeps views; then it waits for them, for ever |
+//! | `owe busily` | the same, and both send each other such buffers for ever |
 //! | `stuck` | PE 0 panics when all other PEs are about to be in entries that never end; an exit handler of C says `handled` |
 
 use chare::prelude::*;
@@ -16,13 +18,18 @@ use std::time::{Duration, Instant};
 /// PEs of this process that are in entries which never end.
 static PARKED: AtomicU32 = AtomicU32::new(0);
 
-struct Member;
+/// Elements of buffers: some travel with their messages, others are lent.
+const LENGTHS: [usize; 6] = [1, 100, 128, 129, 1_000, 100_000];
+
+struct Member {
+    kept: Vec<ReceivedView<u64>>,
+}
 
 #[chare(group)]
 impl Member {
     #[entry]
     fn new() -> Self {
-        Self
+        Self { kept: Vec::new() }
     }
 
     #[entry]
@@ -80,6 +87,20 @@ impl Member {
     }
 
     #[entry]
+    fn keep(&mut self, #[nocopy] values: ReceivedView<u64>, done: Callback<u64>) {
+        self.kept.push(values);
+        done.send(self.kept.len() as u64);
+    }
+
+    /// Sends the other what it has sent, and lets go of that.
+    #[entry]
+    fn echo(&mut self, other: MemberElementProxy, #[nocopy] values: Received<u64>) {
+        let same = values.to_vec();
+        drop(values);
+        other.echo(self.this_chare(), same);
+    }
+
+    #[entry]
     fn fail(&mut self) {
         while PARKED.load(Ordering::Acquire) < chare::pes() / chare::nodes() - 1 {
             std::thread::yield_now();
@@ -108,6 +129,24 @@ async fn answer(members: MemberProxy, seconds: u64) {
     }
 }
 
+async fn owe(members: MemberProxy, busily: bool) {
+    let (first, last) = (members.on(PeId(0)), members.on(PeId(chare::pes() - 1)));
+    let (mut kept, mut sent) = (Vec::new(), Vec::new());
+    for len in LENGTHS {
+        let ((heard, done), (back, on_sent)) = (chare::future(), chare::future::<Sent<u64>>());
+        last.keep(SendBuffer::from(vec![7; len]).on_sent(on_sent), done);
+        kept.push(heard);
+        sent.push(back);
+    }
+    chare::wait_all(kept).await;
+    println!("owing");
+    if busily {
+        LENGTHS.into_iter().for_each(|len| last.echo(first.clone(), vec![7; len]));
+    }
+    chare::wait_all(sent).await;
+    chare::future::<()>().0.await;
+}
+
 fn main() -> ExitCode {
     chare::run(|arguments| async move {
         let argument = |position: usize| arguments.get(position).map_or("", String::as_str);
@@ -125,6 +164,7 @@ fn main() -> ExitCode {
                 members.on(PeId(0)).lend();
                 chare::future::<()>().0.await;
             }
+            "owe" => owe(members, argument(1) == "busily").await,
             "stuck" => {
                 let (ready, done) = chare::future();
                 members.prepare(done);
