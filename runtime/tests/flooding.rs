@@ -9,6 +9,9 @@ use every_path::on_every_path;
 /// More than a window and what may wait before it hold, of one sender.
 const MESSAGES: u64 = 110_000;
 
+/// Bytes of a long message that is not lent.
+const LONG: usize = 60_000;
+
 struct Basin {
     sum: u64,
 }
@@ -38,6 +41,19 @@ impl Basin {
 
     #[entry]
     fn take(&mut self, #[nocopy] data: Received<u8>) {
+        self.sum += data.len() as u64;
+    }
+
+    /// A message that some networks fetch from its sender, who sends many more before it looks at the network again.
+    #[entry]
+    fn pour_past_a_long_one(&mut self, into: PeId) {
+        let into = self.this_collection().on(into);
+        into.take_along(vec![1; LONG]);
+        (1..=MESSAGES).for_each(|number| into.drop_in(number));
+    }
+
+    #[entry]
+    fn take_along(&mut self, data: Vec<u8>) {
         self.sum += data.len() as u64;
     }
 
@@ -78,6 +94,15 @@ fn a_circle_of_floods_of_bounded_mailboxes_ends() {
         });
         assert_eq!(job.unwrap(), 0);
     }
+}
+
+#[test]
+fn a_flood_may_overtake_a_long_message() {
+    on_every_path(&[(2, 1)], || async {
+        let basins = BasinProxy::create();
+        basins.on(PeId(0)).pour_past_a_long_one(PeId(1));
+        assert_eq!(total(&basins).await, LONG as u64 + MESSAGES * (MESSAGES + 1) / 2);
+    });
 }
 
 /// What `main` has created is called before it is there, and what runs before the first `.await` of `main` finds the readonly values.
