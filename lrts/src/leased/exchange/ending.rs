@@ -30,7 +30,7 @@ impl Exchange {
         let happened = !heard.is_empty();
         for (node, sign) in heard {
             let Some(peer) = self.peers.get_mut(node) else { continue };
-            match peer.goodbyes.judge(sign, peer.way.next_in == 0 && peer.way.early.is_empty()) {
+            match peer.goodbyes.judge(sign, peer.way.order.is_new()) {
                 Meaning::Known => {}
                 Meaning::Goodbye => self.hear_goodbye(node),
                 Meaning::Breach(cause) => self.breach(node, cause.to_owned()),
@@ -55,7 +55,7 @@ impl Exchange {
         let is_first = peer.goodbyes.lose();
         peer.waiting.clear();
         peer.server.freeze();
-        peer.way.early.clear();
+        peer.way.order.clear();
         // Before the operations that fail with it: the cause is told first.
         if is_first {
             self.notifications.push(Notification::Lost(error));

@@ -1,6 +1,7 @@
 //! Incoming half of an exchange: the endpoint's events and what peers say.
 
-use super::{Exchange, Message, Notification};
+use super::order::Place;
+use super::{Exchange, Message, Notification, Peers};
 use crate::emulated::wire::OperationId;
 use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
@@ -8,9 +9,6 @@ use crate::leased::endpoint::Event;
 use crate::leased::server::Network;
 use crate::leased::wire::{Control, Header, Kind};
 use std::sync::Arc;
-
-/// How far ahead of the message that is due a message may be: several times what `udp;ofi_rxd` was seen to do.
-const EARLY_MAX: usize = 1_024;
 
 impl Exchange {
     pub(super) fn take(&mut self, event: Event) {
@@ -66,22 +64,28 @@ impl Exchange {
         let Some(peer) = self.peers.get_mut(source).filter(|peer| peer.goodbyes.is_open()) else {
             return self.give_back(arrival);
         };
-        let way = &mut peer.way;
-        let distance = sequence.wrapping_sub(way.next_in) as usize;
-        if distance >= EARLY_MAX || way.early.contains_key(&sequence) {
-            let next = way.next_in;
-            self.give_back(arrival);
-            return self.breach(source, format!("message {sequence} where {next} was due"));
-        }
-        if distance > 0 {
-            let bytes = incoming.bytes(&arrival).to_vec();
-            way.early.insert(sequence, bytes);
-            return self.give_back(arrival);
-        }
-        way.next_in = way.next_in.wrapping_add(1);
-        self.accept(source, Message::Arrived(arrival));
-        while let Some(bytes) = self.peers.get_mut(source).and_then(|peer| peer.way.take_next()) {
-            self.accept(source, Message::Kept(bytes));
+        let (order, bytes) = (&mut peer.way.order, incoming.bytes(&arrival));
+        match order.place(sequence, bytes.len()) {
+            Place::Due => {
+                self.accept(source, Message::Arrived(arrival));
+                let next = |peers: &mut Peers| peers.get_mut(source)?.way.order.take_next();
+                while let Some(bytes) = next(&mut self.peers) {
+                    self.accept(source, Message::Kept(bytes));
+                }
+            }
+            Place::Early => {
+                order.keep(sequence, bytes.to_vec());
+                self.give_back(arrival);
+            }
+            Place::Past => {
+                self.give_back(arrival);
+                self.breach(source, format!("message {sequence} for the second time"));
+            }
+            Place::Beyond => {
+                let cause = order.describe_gap();
+                self.give_back(arrival);
+                self.lose(source, cause);
+            }
         }
     }
 

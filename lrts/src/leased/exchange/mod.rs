@@ -3,8 +3,7 @@
 //!
 //! It lives behind one lock and never calls out: what concerns the runtime is put into a list of [`Notification`].
 //!
-//! 1. Messages between two nodes are numbered. Those that a provider delivers too early are copied, so that their buffers
-//!    are free for the ones that are due.
+//! 1. Messages between two nodes are numbered, and taken in that [`Order`].
 //! 2. Own messages (`Control`) wait in a queue per peer for room and go before the frames that were sent after them.
 //! 3. Nodes part as [`Goodbyes`](crate::fabric::goodbye::Goodbyes) says.
 //! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once.
@@ -13,6 +12,7 @@
 
 mod ending;
 mod hearing;
+mod order;
 mod sending;
 
 use super::endpoint::{Endpoint, Event, SENDS};
@@ -25,7 +25,7 @@ use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::path_use::PathUse;
 use crate::tcp::keepalive::Keepalives;
-use std::collections::BTreeMap;
+use order::Order;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -58,8 +58,7 @@ struct Way {
     /// The number that its messages must carry to be heard.
     door: u64,
     next_out: u32,
-    next_in: u32,
-    early: BTreeMap<u32, Vec<u8>>,
+    order: Order,
     /// Its hello arrived; ours has left.
     greeted: [bool; 2],
 }
@@ -103,7 +102,7 @@ impl Exchange {
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { node, backend, door, endpoint, registrations, keepalives, peers } = parts;
         let greets = !endpoint.connects_on_demand();
-        let way = |door| Way { door, next_out: 0, next_in: 0, early: BTreeMap::new(), greeted: [!greets; 2] };
+        let way = |door| Way { door, next_out: 0, order: Order::default(), greeted: [!greets; 2] };
         let peer = |(door, server)| (way(door), server);
         let mut peers = Peers::new(peers.into_iter().map(|one| one.map(peer)).collect());
         if greets {
@@ -250,14 +249,5 @@ impl Exchange {
             || self.peers.any_needs_progress()
             || !self.unposted.is_empty()
             || self.poster.has_ready()
-    }
-}
-
-impl Way {
-    /// The message that is due, if it is here.
-    fn take_next(&mut self) -> Option<Vec<u8>> {
-        let bytes = self.early.remove(&self.next_in)?;
-        self.next_in = self.next_in.wrapping_add(1);
-        Some(bytes)
     }
 }

@@ -72,7 +72,8 @@ impl Endpoint {
         }
         let cause = self.describe(&entry);
         Some(match self.index_of(entry.op_context)? {
-            // A message that nobody of the job sends: too long, or broken off. The buffer is free again.
+            // A message that nobody of the job sends, because it is too long, or one whose sender was killed before all of it had come: the end of
+            // the sender is told otherwise. The buffer is free again.
             // SAFETY: the error ends its posting.
             index if index < RECEIVES => Event::Received(unsafe { Arrival::new(index, 0) }),
             index if index < RECEIVES + SENDS => {
