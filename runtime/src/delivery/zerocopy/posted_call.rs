@@ -12,7 +12,6 @@ use crate::node::Node;
 use crate::pe::Pe;
 use chare_lrts::spin_lock::SpinMutex;
 use std::cell::Cell;
-use std::future::ready;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -198,7 +197,7 @@ impl Parked {
         }
         let cause = format!("{ABANDONED}; a panic dropped it: {}", panics::unwinding());
         match Pe::try_current(Rc::clone) {
-            Some(pe) => pe.node.begin(pe.id, Box::new(move || Box::pin(ready(self.fail(cause))))),
+            Some(pe) => pe.node.begin(pe.id, Box::new(move || Box::pin(async move { self.fail(cause) }))),
             None => self.fail(cause),
         }
     }
