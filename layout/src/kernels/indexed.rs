@@ -60,11 +60,11 @@ type Sides<'a> = ((*const u8, u64, &'a [u32]), (*mut u8, u64, &'a [u32]));
 unsafe fn pairs<const N: usize>(sides: Sides<'_>) {
     let ((source, from_scale, from), (target, to_scale, to)) = sides;
     let block = N as u64;
-    // Blocks mostly stand at multiples of their length: by a constant, places take no multiplication.
     let copy = |from: *const u8, to: *mut u8| {
         // SAFETY: these are blocks of the lists.
         unsafe { std::ptr::copy_nonoverlapping(from, to, N) };
     };
+    // Blocks mostly stand at multiples of their length: by a constant, places take no multiplication.
     if from_scale == block && to_scale == block {
         each_pair(((source, block, from), (target, block, to)), copy);
     } else {

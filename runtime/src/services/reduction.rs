@@ -1,8 +1,8 @@
 //! Reductions over collections: partials go from the members of a PE to the first PE of the node, up the tree of nodes, to the callback.
 //!
 //! 1. A PE sends a partial when it closes a reduction (see [`crate::model::reduction::Contributions`]) to the first PE of its node, which
-//!    takes its own without a message. That PE sends on the combined partial once all PEs of the node and of the nodes below that take part have closed the reduction. A
-//!    partial that closes nothing is late: it goes up at once, and on its own.
+//!    takes its own without a message. That PE sends on the combined partial once all PEs of the node and of the nodes below that take
+//!    part have closed the reduction. A partial that closes nothing is late: it goes up at once, and on its own.
 //! 2. The root calls back when all PEs have closed the reduction and as many members contributed as are expected.
 //! 3. Where PEs may be without members, those PEs must be told that a reduction has begun. The first PE of each node tells its own PEs
 //!    and its neighbours in the tree, once, when it learns of the reduction while other PEs are missing. An array that cannot grow begins
