@@ -141,6 +141,22 @@ impl Fragment {
         }
     }
 
+    /// Whether another process makes the copy without this one.
+    pub(crate) fn is_help(&self) -> bool {
+        match self.job.work() {
+            Work::Transfer { .. } => false,
+            Work::Pieces { pieces, .. } => pieces.is_help(),
+        }
+    }
+
+    /// Whether others copy all of it.
+    pub(crate) fn is_left_to_others(&self) -> bool {
+        match self.job.work() {
+            Work::Transfer { .. } => false,
+            Work::Pieces { pieces, .. } => pieces.is_left_to_others(),
+        }
+    }
+
     /// Whether its job will end with an error, whatever becomes of this fragment.
     pub(crate) fn is_in_vain(&self) -> bool {
         self.job.fault.get().is_some()
@@ -159,7 +175,7 @@ impl Fragment {
                 let past_line = target.wrapping_add(self.at + bytes).addr() % LINE_BYTES;
                 if bytes > past_line { bytes - past_line } else { bytes }
             }
-            Work::Pieces { pieces, .. } if pieces.is_left_to_others() => self.len(),
+            Work::Pieces { .. } if self.is_left_to_others() => self.len(),
             Work::Pieces { pieces, .. } => {
                 let mut before = 0;
                 let is_wanted = |piece: &usize| {

@@ -1,10 +1,10 @@
 //! Copy engines: long copies as jobs, which threads that poll, idle threads and engines carry out in fragments. Never on the way of
 //! messages: who posts a long copy goes on at once.
 //!
-//! 1. The thread that posted a job copies a fragment when it polls and nothing has arrived, unless somebody has helped since it looked last:
+//! 1. The thread that posted a job copies a fragment when it polls and nothing has arrived, unless somebody has helped a moment ago:
 //!    so a job goes on without anybody else, and is left to helpers where there are any. Any thread goes on with a job of which no fragment
 //!    has been taken for a while, as when its poster is in a long entry.
-//! 2. A thread that has nothing else to do helps with any job.
+//! 2. A thread that has nothing else to do helps with any job. Jobs that help another process with its copy are for such threads alone.
 //! 3. Jobs are taken up in the order in which they were posted, those last that another process copies, too; fragments by their place.
 //!    They end in any order.
 //! 4. What an engine hands back unfinished is copied by a processor.
@@ -55,6 +55,9 @@ pub const PIECE_BYTES: usize = 64 << 10;
 /// Time without a fragment taken after which threads go on with a job that others have posted.
 const STANDSTILL: Duration = Duration::from_micros(100);
 
+/// Time for which posters leave their jobs to a thread that has taken a fragment: as long as to copy a few.
+const HELP_LASTS: Duration = Duration::from_micros(50);
+
 /// Whose jobs a thread goes on with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Whose {
@@ -68,18 +71,17 @@ pub(crate) enum Whose {
 /// A job's fragments that nobody has taken, as one.
 struct Standing {
     rest: Fragment,
-    poster: ThreadId,
+    /// Who goes on with it when it polls. `None` if that is help, which can be left out.
+    poster: Option<ThreadId>,
     last_taken: Instant,
-    /// How often threads had helped when the poster looked last.
-    seen_help: u64,
 }
 
 /// The jobs of which nobody has taken the last fragment.
 #[derive(Default)]
 struct Jobs {
     standing: VecDeque<Standing>,
-    /// How often a thread that had nothing else to do has taken a fragment.
-    help: u64,
+    /// When a thread that had nothing else to do took a fragment last.
+    last_help: Option<Instant>,
 }
 
 /// The long copies of one node.
@@ -124,10 +126,9 @@ impl Copies {
 
     fn stand(&self, rest: Fragment) {
         self.open.fetch_add(1, Ordering::Relaxed);
-        let (poster, last_taken) = (std::thread::current().id(), Instant::now());
-        let mut jobs = self.jobs.lock();
-        let seen_help = jobs.help;
-        jobs.standing.push_back(Standing { rest, poster, last_taken, seen_help });
+        let poster = (!rest.is_help()).then(|| std::thread::current().id());
+        let last_taken = Instant::now();
+        self.jobs.lock().standing.push_back(Standing { rest, poster, last_taken });
     }
 
     /// Whether nothing is to be done: one load of a line that is written only with jobs.
@@ -203,7 +204,7 @@ impl Copies {
             }
         };
         if taken.is_some() && whose == Whose::All {
-            jobs.help += 1;
+            jobs.last_help = Some(Instant::now());
         }
         drop(jobs);
         // Not under the lock: the memory of a job may go with its last fragment.
@@ -227,17 +228,22 @@ impl Copies {
 
 impl Jobs {
     /// The job with which this thread goes on.
-    fn position(&mut self, whose: Whose) -> Option<usize> {
+    fn position(&self, whose: Whose) -> Option<usize> {
         match whose {
             Whose::All => self.first(|_| true),
             Whose::Forsaken => self.forsaken(),
-            Whose::Own => self.first_own().or_else(|| self.forsaken()),
+            Whose::Own => self.first_own().or_else(|| self.needless()).or_else(|| self.forsaken()),
         }
     }
 
+    /// The first job that would help another process which needs no more help: its claims should go.
+    fn needless(&self) -> Option<usize> {
+        self.first(|job| job.poster.is_none() && job.rest.is_left_to_others())
+    }
+
     fn forsaken(&self) -> Option<usize> {
-        let first = self.standing.front()?;
-        (first.last_taken.elapsed() >= STANDSTILL).then_some(0)
+        let first = self.standing.iter().position(|job| job.poster.is_some())?;
+        (self.standing[first].last_taken.elapsed() >= STANDSTILL).then_some(first)
     }
 
     /// The first of these jobs, or of those among them that another process copies, too.
@@ -247,12 +253,11 @@ impl Jobs {
         self.standing.iter().position(meant_alone).or_else(shared)
     }
 
-    /// The first job of this thread's, unless somebody has helped since the thread looked last.
-    fn first_own(&mut self) -> Option<usize> {
+    /// The first job of this thread's, unless somebody helps.
+    fn first_own(&self) -> Option<usize> {
         let own = std::thread::current().id();
-        let position = self.first(|job| job.poster == own)?;
-        let job = &mut self.standing[position];
-        let is_left = std::mem::replace(&mut job.seen_help, self.help) != self.help;
+        let position = self.first(|job| job.poster == Some(own))?;
+        let is_left = self.last_help.is_some_and(|last| last.elapsed() < HELP_LASTS);
         (!is_left).then_some(position)
     }
 }

@@ -24,6 +24,12 @@ pub trait PiecewiseCopy: Send + Sync {
         false
     }
 
+    /// Whether another process makes the copy without this one, only later: threads that have nothing else to do copy pieces of it, and the one
+    /// that posted it does not.
+    fn is_help(&self) -> bool {
+        false
+    }
+
     /// Whether all that is left is copied by others. A piece costs next to nothing then, and a thread takes all that are left at once.
     fn is_left_to_others(&self) -> bool {
         false

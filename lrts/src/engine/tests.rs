@@ -21,6 +21,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 /// Seeds of one run, unless the environment says otherwise.
 const SEEDS: u64 = 3_000;
@@ -328,7 +329,15 @@ fn a_poster_leaves_its_job_to_those_who_help_and_goes_on_when_nobody_does() {
     std::thread::scope(|scope| {
         scope.spawn(|| assert!(copies.carry_on(Whose::All)));
     });
+    let say_helped = |at: Instant| {
+        let mut jobs = copies.jobs.lock();
+        assert!(jobs.last_help.is_some());
+        (jobs.last_help, jobs.standing[0].last_taken) = (Some(at), at);
+    };
+    // However long the test takes, it is no longer than that ago.
+    say_helped(Instant::now() + Duration::from_secs(600));
     assert!(!copies.carry_on(Whose::Own), "somebody helps");
+    say_helped(Instant::now() - HELP_LASTS);
     assert!(copies.carry_on(Whose::Own), "and does no more");
 }
 
@@ -364,6 +373,54 @@ fn what_another_process_copies_too_is_taken_last() {
         assert!(copies.carry_on(Whose::Own));
         assert_eq!(copies.pop_ended().map(|ended| token_of(&ended)), Some(token));
     }
+}
+
+/// Pieces that another process would copy, too, until it has copied all.
+#[derive(Default)]
+struct Help {
+    copied: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+impl PiecewiseCopy for Help {
+    fn len(&self) -> usize {
+        4
+    }
+
+    fn bytes(&self, _: usize) -> usize {
+        PIECE_BYTES
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn is_help(&self) -> bool {
+        true
+    }
+
+    fn is_left_to_others(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    unsafe fn copy(&self, _: usize) -> Result<(), TransferError> {
+        self.copied.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[test]
+fn help_is_for_threads_that_have_nothing_to_do_and_ends_when_it_is_not_needed() {
+    let copies = Copies::by(Vec::new());
+    let help = Arc::new(Help::default());
+    copies.post_pieces(Arc::clone(&help) as Arc<dyn PiecewiseCopy>, NodeId(1), 0);
+    assert!(!copies.carry_on(Whose::Own), "who has posted it has other things to do");
+    assert!(copies.carry_on(Whose::All) && help.copied.load(Ordering::Relaxed) == 1);
+    assert!(!copies.carry_on(Whose::Own) && copies.pop_ended().is_none());
+    help.is_over.store(true, Ordering::Relaxed);
+    assert!(copies.carry_on(Whose::Own), "the other process has copied the rest");
+    assert_eq!(copies.pop_ended().map(|ended| token_of(&ended)), Some(0));
+    assert!(copies.may_sleep());
 }
 
 #[test]

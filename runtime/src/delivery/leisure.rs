@@ -1,5 +1,5 @@
 //! Leisure of a PE that nobody calls: whether it helps with long copies right away, and how long it stays awake.
-//! Owned by the loop of [`super::scheduler`], for PEs that have a core to themselves.
+//! Owned by the loop of [`super::scheduler`].
 
 use crate::pe::Pe;
 use std::time::{Duration, Instant};

@@ -163,6 +163,9 @@ fn turn<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy) {
     while !pe.node.has_ended() {
         if !step::<SEEN>(pe) {
             rest::<SEEN>(pe, policy, &mut leisure);
+        } else if policy == IdlePolicy::Yield && pe.node.network.has_copies() && !has_work(pe) {
+            // The step may have been a piece of a copy. The kernel would take the core away after hundreds of them.
+            std::thread::yield_now();
         }
     }
 }
@@ -181,7 +184,7 @@ fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy, leisure: &mut Leisure
     }
     let found = match policy {
         IdlePolicy::Spin => spin::<SEEN>(pe, idle_since, leisure),
-        IdlePolicy::Yield => offer_core::<SEEN>(pe),
+        IdlePolicy::Yield => offer_core::<SEEN>(pe, idle_since, leisure),
     };
     watch.stop_spinning();
     if !found {
@@ -201,14 +204,18 @@ fn look_often<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
     })
 }
 
+/// Whether a PE that rests since then has time for a piece of a long copy.
+fn may_help(pe: &Pe, since: Instant, leisure: &Leisure) -> bool {
+    leisure.lasts(pe) || since.elapsed() >= HELP_AFTER
+}
+
 /// Spins for a while; returns whether there was something to do.
 fn spin<const SEEN: bool>(pe: &Rc<Pe>, since: Instant, leisure: &mut Leisure) -> bool {
     let (mut found, mut helped, mut helping_since) = (false, false, None);
     while !found && !pe.node.has_ended() && (helped || leisure.is_awake(since)) {
         // Between two pieces one look is enough: they come every few microseconds.
         found = if helped { step::<SEEN>(pe) } else { look_often::<SEEN>(pe) };
-        let is_idle = !found && (leisure.lasts(pe) || since.elapsed() >= HELP_AFTER);
-        helped = is_idle && polling::help(&pe.node);
+        helped = !found && may_help(pe, since, leisure) && polling::help(&pe.node);
         if helped {
             helping_since.get_or_insert_with(Instant::now);
             leisure.begin(pe, 0);
@@ -219,21 +226,22 @@ fn spin<const SEEN: bool>(pe: &Rc<Pe>, since: Instant, leisure: &mut Leisure) ->
     found
 }
 
-/// Lets other threads have the core, a few times, then helps with long copies; returns whether there was something to do.
-fn offer_core<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
-    let offer_and_look = || {
+/// Lets other threads have the core, a few times, and helps with long copies, a piece each time; returns whether there was something to do.
+fn offer_core<const SEEN: bool>(pe: &Rc<Pe>, since: Instant, leisure: &mut Leisure) -> bool {
+    let mut yields = 0;
+    loop {
         std::thread::yield_now();
-        step::<SEEN>(pe)
-    };
-    if (0..YIELDS).any(|_| offer_and_look()) {
-        return true;
-    }
-    while polling::help(&pe.node) {
-        if offer_and_look() {
+        if step::<SEEN>(pe) {
             return true;
         }
+        yields += 1;
+        let may_help = may_help(pe, since, leisure);
+        if may_help && polling::help(&pe.node) {
+            leisure.begin(pe, 0);
+        } else if yields >= YIELDS && (may_help || !pe.node.network.has_copies()) {
+            return false;
+        }
     }
-    false
 }
 
 /// Sleeps until there is something to do.

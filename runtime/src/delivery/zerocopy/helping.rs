@@ -51,8 +51,9 @@ fn copy(
     let Some((source, filled)) = source.zip(filled) else { return Ok(None) };
     let planned = planned(from, to).map_err(in_words)?;
     let Some(pieces) = planned.shared() else { return Ok(None) };
-    let copy = CopyOfDivided::new((&planned.plan, pieces), source, filled, target.node);
-    copy.map(Some).map_err(in_words)
+    let copy = CopyOfDivided::new((&planned.plan, pieces), source, filled, target.node).map_err(in_words)?;
+    // The only PE of a node would help all the same, and begin later.
+    Ok(Some(if node.topology.pes_per_node() > 1 { copy.as_help() } else { copy }))
 }
 
 fn begin(node: &Arc<Node>, copy: CopyOfDivided, target: RegionKey) {

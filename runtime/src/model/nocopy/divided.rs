@@ -28,6 +28,7 @@ pub(crate) struct CopyOfDivided {
     target: Divided,
     /// Who could have written a wrong division.
     other: NodeId,
+    is_help: bool,
     /// Pieces that this end has taken.
     taken: AtomicUsize,
 }
@@ -45,7 +46,12 @@ impl CopyOfDivided {
     ) -> Result<Self, LayoutError> {
         plan.check_bounds(source.len() as u64, target.len() as u64)?;
         let pieces = Arc::clone(pieces);
-        Ok(Self { pieces, source, target, other, taken: AtomicUsize::new(0) })
+        Ok(Self { pieces, source, target, other, is_help: false, taken: AtomicUsize::new(0) })
+    }
+
+    /// Leaves the pieces to PEs that have nothing else to do: the other end copies what they do not.
+    pub(crate) fn as_help(self) -> Self {
+        Self { is_help: true, ..self }
     }
 
     /// Whether this end has copied any piece, once its part of the copy is over.
@@ -71,6 +77,10 @@ impl PiecewiseCopy for CopyOfDivided {
 
     fn is_shared(&self) -> bool {
         true
+    }
+
+    fn is_help(&self) -> bool {
+        self.is_help
     }
 
     fn is_left_to_others(&self) -> bool {
