@@ -30,9 +30,11 @@ fn buffers_are_dealt_out_and_collected_on_every_path() {
 fn mistakes_end_in_words() {
     for (mistake, words) in [
         ("twice", "puts part 0, which was put before, of a gather"),
+        ("twice-filled", "puts part 0, which was put before, of a gather"),
         ("too-long", "puts 5 elements as part 1, which has 4, of a gather"),
         ("beyond", "puts part 3, which is none of the 3 parts of a gather"),
         ("late", "`Gather::put`, called on PE 0, failed on PE 0 (node 0): the gather is over"),
+        ("late-filled", "the gather is over"),
         ("lost", "Culprit::err of member"),
         ("dies", "Culprit::look of member"),
         ("one", "`SendBuffer::only` sends one chare its part"),

@@ -6,7 +6,7 @@
 
 use crate::error::TransferError;
 use crate::lrts::{Completion, Get, Posted, Put, Refused};
-use crate::memory::Memory;
+use crate::memory::{Memory, MemoryMut};
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, RegionKey, Regions};
 use std::sync::Arc;
@@ -64,6 +64,18 @@ pub(crate) fn put(regions: &Arc<Regions>, put: Put) -> Result<Posted, Refused<Pu
         }
     };
     Ok(Posted::Done(Completion { token: put.token, result, memory: None }))
+}
+
+/// Claims all of a region of `regions` for writing, and gives its memory, to be filled. The claim goes with the memory.
+///
+/// # Errors
+/// As a put would fail.
+pub(crate) fn fill(regions: &Arc<Regions>, key: &RegionKey) -> Result<MemoryMut, ClaimError> {
+    let claim = regions.claim(key, 0, key.len, ClaimMode::Write)?;
+    let (address, len) = (claim.address(), claim.len());
+    // SAFETY: the owner is the write claim: while it lives, the bytes stay allocated, and nobody else touches them. They were initialised
+    // when they were registered.
+    Ok(unsafe { MemoryMut::from_raw_parts(address, len, None, Box::new(claim)) })
 }
 
 /// Lends a range of a region of `regions` in place; `None` while another claim writes it.

@@ -12,6 +12,7 @@ use crate::error::TransferError;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, Posted, Sink, Token};
 use crate::memcpy::copy;
+use crate::memory::MemoryMut;
 use crate::operation::{LocalMemory, Operation};
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, Divided, RegionKey};
@@ -102,6 +103,21 @@ impl Reach {
     pub fn help_to_fill(&self, key: &RegionKey) -> Option<Divided> {
         let peer = self.peers.get(key.node.index()).filter(|_| !self.closing.load(Ordering::Acquire))?;
         self.mapper(peer, key)?.bare().divide(key).ok().flatten()
+    }
+
+    /// Claims all of a region for writing, of this node or of a peer whose memory is mapped here, and gives its memory, to be filled at once:
+    /// nobody else touches it before the memory is dropped. `None` where it cannot be reached so, and when the claim cannot be had.
+    pub fn fill(&self, key: &RegionKey) -> Option<MemoryMut> {
+        let peer = self.peers.get(key.node.index()).filter(|_| !self.closing.load(Ordering::Acquire))?;
+        let filled = if key.node == self.regions.node() {
+            copy::fill(&self.regions, key).ok()
+        } else {
+            self.mapper(peer, key)?.bare().fill(key).ok().flatten()
+        };
+        if let Some(memory) = &filled {
+            peer.traffic.copied.add(memory.len());
+        }
+        filled
     }
 
     /// Counts what was copied out of or into a range that [`claim_foreign`](Self::claim_foreign) gave.

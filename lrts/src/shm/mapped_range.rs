@@ -7,7 +7,7 @@
 use crate::error::TransferError;
 use crate::host::{Entering, PeerClaim};
 use crate::lrts::{Get, Put};
-use crate::memory::{Memory, Share};
+use crate::memory::{Memory, MemoryMut, Share};
 use crate::region::{ClaimedRange, Divided, TakePieces};
 
 /// Fills a get's memory.
@@ -68,6 +68,17 @@ pub(super) fn keep(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<C
 pub(super) fn divide(claim: PeerClaim, len: usize) -> Result<Option<Divided>, TransferError> {
     let address = locate(&claim, 0, len, Entering::AtOnce)?;
     Ok(address.map(|address| Divided::new(address, len, HelpersPieces(claim))))
+}
+
+/// Gives all of the region, under its claim for writing, to be filled; `None` for memory that is not shared.
+///
+/// # Errors
+/// As for `read`.
+pub(super) fn fill(claim: PeerClaim, len: usize) -> Result<Option<MemoryMut>, TransferError> {
+    let address = locate(&claim, 0, len, Entering::AtOnce)?;
+    // SAFETY: the owner holds the neighbour and the write claim: while it lives, the bytes stay mapped, and no other node of this job
+    // touches them. They are initialised: shared memory starts as zero.
+    Ok(address.map(|address| unsafe { MemoryMut::from_raw_parts(address, len, None, Box::new(claim)) }))
 }
 
 /// The end of a neighbour that helps.

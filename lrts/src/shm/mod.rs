@@ -20,10 +20,10 @@ mod ring;
 use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::{Channel, Frame};
-use crate::host::{Entering, Fate, HostPeers, Rings, get_by, put_by, ring_doorbell};
+use crate::host::{Entering, Fate, HostPeers, PeerClaim, Rings, get_by, put_by, ring_doorbell};
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
-use crate::memory::Memory;
+use crate::memory::{Memory, MemoryMut};
 use crate::path_use::PathUse;
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, Divided, RegionKey};
@@ -85,11 +85,22 @@ impl Shm {
     /// # Errors
     /// As a put would fail.
     pub(crate) fn divide(&self, key: &RegionKey) -> Result<Option<Divided>, ClaimError> {
+        mapped_range::divide(self.claim_to_write(key)?, key.len as usize).map_err(ClaimError::Failed)
+    }
+
+    /// Claims a region of a neighbour for writing, to fill it. `None` if it is not shareable.
+    ///
+    /// # Errors
+    /// As a put would fail.
+    pub(crate) fn fill(&self, key: &RegionKey) -> Result<Option<MemoryMut>, ClaimError> {
+        mapped_range::fill(self.claim_to_write(key)?, key.len as usize).map_err(ClaimError::Failed)
+    }
+
+    fn claim_to_write(&self, key: &RegionKey) -> Result<PeerClaim, ClaimError> {
         if self.closing.load(Ordering::Acquire) {
             return Err(ClaimError::Busy);
         }
-        let claim = self.host_peers.claim(key, 0, key.len, ClaimMode::Write)?;
-        mapped_range::divide(claim, key.len as usize).map_err(ClaimError::Failed)
+        self.host_peers.claim(key, 0, key.len, ClaimMode::Write)
     }
 
     fn lend(

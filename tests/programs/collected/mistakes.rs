@@ -10,12 +10,16 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Mistake {
     /// Two members put the same part
     Twice,
+    /// The same of a part that members fill by themselves
+    TwiceFilled,
     /// A part is too long
     TooLong,
     /// A part is put that is none
     Beyond,
     /// A part is put when the gather is over
     Late,
+    /// The same of a part that members fill by themselves
+    LateFilled,
     /// A member that was to put a part panics
     Lost,
     /// A member that was shown every second element panics while the others look
@@ -63,11 +67,13 @@ impl Culprit {
     fn err(&mut self, mistake: Mistake, gather: Gather<u32>) {
         let me = self.this_index();
         match mistake {
-            Mistake::Twice => gather.put(0u64, vec![1; 4]),
+            Mistake::Twice | Mistake::TwiceFilled => gather.put(0u64, vec![1; mistake.part_len()]),
             Mistake::TooLong => gather.put(me, vec![1; if me == 1 { 5 } else { 4 }]),
             Mistake::Beyond => gather.put(me + 1, vec![1; 4]),
             Mistake::Lost if me > 0 => panic!("lost"),
-            Mistake::Late | Mistake::Lost => gather.put(me, vec![1; 4]),
+            Mistake::Late | Mistake::LateFilled | Mistake::Lost => {
+                gather.put(me, vec![1; mistake.part_len()]);
+            }
             _ => {}
         }
     }
@@ -82,13 +88,19 @@ impl Culprit {
 }
 
 impl Mistake {
+    /// Elements of a member's part.
+    fn part_len(self) -> usize {
+        if matches!(self, Self::TwiceFilled | Self::LateFilled) { 1000 } else { 4 }
+    }
+
     /// Makes it; this never returns.
     pub(crate) async fn make(self) {
         let culprits = CulpritProxy::create();
         let pes = chare::pes() as usize;
-        let parts = |parts| Partition::rows([parts, 4], parts);
+        let parts = |parts| Partition::rows([parts, self.part_len()], parts);
         let (filled, done) = chare::future::<BufferMut<u32>>();
-        let gather = Gather::into(vec![0; 4 * pes], &parts(pes).expect("a partition"), done);
+        let whole = BufferMut::zeroed(self.part_len() * pes);
+        let gather = Gather::into(whole, &parts(pes).expect("a partition"), done);
         let few = parts(pes - 1).expect("a partition");
         let dealt = SendBuffer::from(vec![0; few.elements()]).each(&few);
         match self {
@@ -99,7 +111,13 @@ impl Mistake {
             }
             Self::One => culprits.on(PeId(0)).take(dealt),
             Self::Section => culprits.section([PeId(pes as u32 - 1)]).take(dealt),
-            Self::Twice | Self::TooLong | Self::Beyond | Self::Late | Self::Lost => {
+            Self::Twice
+            | Self::TwiceFilled
+            | Self::TooLong
+            | Self::Beyond
+            | Self::Late
+            | Self::LateFilled
+            | Self::Lost => {
                 culprits.err(self, gather.clone());
             }
             _ => {
@@ -108,7 +126,7 @@ impl Mistake {
             }
         }
         filled.await;
-        gather.put(0u64, vec![1; 4]);
+        gather.put(0u64, vec![1; self.part_len()]);
         chare::future::<()>().0.await;
     }
 }

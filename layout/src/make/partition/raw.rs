@@ -119,6 +119,11 @@ impl RawPartition {
         }
     }
 
+    /// Whether it is an array dealt out by a rule, which takes a few bytes to tell, and no table of layouts.
+    pub fn is_rule(&self) -> bool {
+        matches!(self.0.rule, Rule::Array(_))
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

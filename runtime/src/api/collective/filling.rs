@@ -1,8 +1,9 @@
 //! Buffer that many fill, each its part: as bytes, so that one chare serves all elements.
 //!
-//! A part is missing until its post has come, in the transfer's hands until it has landed, and then waits for the others. The buffer is
-//! handed on when all have landed.
+//! A part is missing until its post has come, in the transfer's hands until it has landed, and then waits for the others. Missing parts may
+//! be [open](super::open_parts). The buffer is handed on when all have landed.
 
+use super::open_parts::{Missing, OpenParts};
 use crate::delivery::fire::fire;
 use crate::delivery::zerocopy::laid_out::land_at_once;
 use crate::model::arguments::Message;
@@ -46,10 +47,15 @@ impl Bytes {
 
     /// What may be copied at once by whoever has the target: it lies in this process, is short, and nobody waits to hear of it.
     pub(super) fn at_once(&self) -> Option<&OutgoingMemory> {
+        self.plain().filter(|memory| memory.bytes() < LONG_BYTES_MIN)
+    }
+
+    /// What lies in this process, if nobody waits to hear of it.
+    pub(super) fn plain(&self) -> Option<&OutgoingMemory> {
         match &self.0 {
             Outgoing::Host(memory) => {
                 let is_plain = memory.hand_back.is_none() && memory.dealt.is_none();
-                (is_plain && memory.bytes() < LONG_BYTES_MIN).then_some(memory)
+                is_plain.then_some(memory)
             }
             Outgoing::Device(_) => None,
         }
@@ -68,7 +74,7 @@ pub(super) struct Filling {
     /// What no part selects, and who takes the buffer; taken when the last part has landed.
     end: Option<(Rest<u8>, Done)>,
     /// By number; `None` once a post has come.
-    missing: Vec<Option<PartMut<u8>>>,
+    missing: Vec<Option<Missing>>,
     landed: Vec<PartMut<u8>>,
 }
 
@@ -84,9 +90,31 @@ impl Filling {
         done: impl FnOnce(BufferMut<u8>) + 'static,
     ) -> Self {
         let (rest, parts) = target.split_by_raw(&partition).unwrap_or_else(|error| panic!("{error}"));
-        let missing: Vec<_> = parts.into_iter().map(Some).collect();
+        let missing: Vec<_> = parts.into_iter().map(|part| Some(Missing::Closed(part))).collect();
         let landed = Vec::with_capacity(missing.len());
         Self { partition, end: Some((rest, Box::new(done))), missing, landed }
+    }
+
+    /// Opens the parts for those who can put their elements there by themselves, where that pays.
+    pub(super) fn open(&mut self) -> Option<OpenParts> {
+        if !OpenParts::pay(&self.partition) {
+            return None;
+        }
+        for part in &mut self.missing {
+            *part = part.take().map(Missing::open);
+        }
+        OpenParts::among(&self.partition, self.missing.iter())
+    }
+
+    /// Takes a part that somebody has filled by itself. Returns whether it was the last.
+    ///
+    /// # Errors
+    /// A part that is not missing, in words that begin with what was put.
+    pub(super) fn filled(&mut self, number: u64) -> Result<bool, String> {
+        let part = self.missing.get_mut(number as usize).and_then(Option::take);
+        let part = part.and_then(Missing::close).ok_or_else(|| before(&[number]))?;
+        self.landed.push(part);
+        Ok(self.finish_if_full())
     }
 
     /// Whether the part of this number has come.
@@ -128,14 +156,13 @@ impl Filling {
         let Some(part) = number.and_then(|number| self.missing.get_mut(number as usize)) else {
             return Err(format!("part {}, which is none of the {parts} parts", name()));
         };
+        let part = part.take().and_then(Missing::close).ok_or_else(|| before(place))?;
+        if part.len() == bytes {
+            return Ok(part);
+        }
         let element = self.partition.element_bytes() as usize;
-        let have = bytes / element;
-        part.take_if(|part| part.len() == bytes).ok_or_else(|| match part {
-            Some(part) => {
-                format!("{have} elements as part {}, which has {},", name(), part.len() / element)
-            }
-            None => format!("part {}, which was put before,", name()),
-        })
+        let (have, wanted) = (bytes / element, part.len() / element);
+        Err(format!("{have} elements as part {}, which has {wanted},", name()))
     }
 
     /// Takes a part that has landed. Returns whether it was the last.
@@ -153,6 +180,11 @@ impl Filling {
         }
         is_full
     }
+}
+
+/// What was put as a part that is not missing.
+fn before(place: &[u64]) -> String {
+    format!("part {}, which was put before,", name(place))
 }
 
 /// A part's place for humans.

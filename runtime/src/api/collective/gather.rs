@@ -5,18 +5,23 @@
 //! 2. A member calls it with its elements as a nocopy argument, which lands in the member's part: one pass from the member's layout to the
 //!    part's where the memory is reached in place, however many parts are under way. Small parts travel with the call. A member on the
 //!    target's PE copies what is short without a call.
-//! 3. When the last part has landed, the parts are the buffer again, which goes to the callback; and the target is destroyed. Whatever is
+//! 3. Parts of medium length are [open](super::open_parts): a member that reaches the buffer puts its elements there by itself, while others
+//!    do the same, and calls the target with the number of the part.
+//! 4. When the last part has landed, the parts are the buffer again, which goes to the callback; and the target is destroyed. Whatever is
 //!    put after that was put before.
 //!
 //! The target takes bytes, whatever the elements: see [`filling`](super::filling).
 
 use super::filling::{Bytes, Filling, in_bytes};
+use super::open_parts::{Filled, Filling as Fill, OpenParts};
+use crate::api::proxy::ElementHandle;
 use crate::model::index::ArrayIndex;
 use crate::model::nocopy::{Completion, Element, NocopyArgument, OutgoingMemory};
 use crate::pe::Pe;
 use crate::pe::creations::Epitaph;
 use crate::prelude::*;
 use chare_layout::{Partition, RawPartition};
+use chare_lrts::reach::LONG_BYTES_MIN;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
@@ -56,14 +61,17 @@ use std::marker::PhantomData;
 /// assert_eq!(code.unwrap(), 0);
 /// ```
 ///
-/// A part costs one message, unless it is short and put on the PE that began the gather, and one copy to where it belongs, by the PE that began the gather or, of long parts, by whichever of
-/// its node has time, and by the member's process where both have their memory in the pool; the member's buffer is read where it lies if it can be, and is free again by its own `on_sent`.
+/// A part costs one message, unless it is short and put on the PE that began the gather, and one copy to where it belongs. Where the buffer lies in the pool and the member's process maps it, or is
+/// the one that began the gather, the member makes that copy before its call returns, or, of long parts, whoever of its process has time does: so parts are filled side by side. That is so for parts of
+/// more than 1 KiB, without [`on_sent`](SendBuffer::on_sent), of buffers that a rule divides into 32 parts at most. Elsewhere the PE that began the gather copies, or of long parts whoever of its node has time, and the
+/// member's process where both have their memory in the pool. The member's buffer is read where it lies if it can be.
 ///
 /// A gather of which a part never comes waits: as a reduction does to which somebody never contributes. A node that is lost ends the job.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Gather<T> {
     target: GatherTargetProxy,
+    open: Option<OpenParts>,
     elements: PhantomData<fn() -> T>,
 }
 
@@ -83,8 +91,10 @@ impl<T: Element> Gather<T> {
         assert!(have == need, "a gather of {need} elements into a buffer of {have}: give one as long");
         let (target, done) = in_bytes(target, done.into());
         let done = Callback::once(done);
-        let target = GatherTargetProxy::create_on(chare::my_pe(), target, partition.raw().clone(), done);
-        Self { target, elements: PhantomData }
+        // At once: what it opens, every member is to know.
+        let target = ElementHandle::create_here((target, partition.raw().clone(), done));
+        let open = target.local(|target: &mut GatherTarget| target.0.open()).flatten();
+        Self { target: GatherTargetProxy(target), open, elements: PhantomData }
     }
 
     /// Puts the part of a member: of the member with this index, where parts are counted or placed as members are; an integer is the
@@ -99,18 +109,32 @@ impl<T: Element> Gather<T> {
         let place = index.place();
         let place = place.unwrap_or_else(|| panic!("{index:?} is no place of a part: give its number"));
         let elements = Bytes::of(elements);
-        let copied = elements
-            .at_once()
-            .and_then(|elements| self.target.0.local(|target| target.copy(&place, elements)));
-        if copied.is_none() {
+        if !self.copy(&place, &elements) {
             self.target.put(place, chare::my_pe(), elements);
         }
+    }
+
+    /// Copies the elements to the part without a message that brings them. Returns whether that can be.
+    fn copy(&self, place: &[u64], elements: &Bytes) -> bool {
+        let Some(elements) = elements.plain() else { return false };
+        let is_short = elements.bytes() < LONG_BYTES_MIN;
+        let copy_here = |target: &mut GatherTarget| target.copy(place, elements);
+        if is_short && self.target.0.local(copy_here).is_some() {
+            return true;
+        }
+        let filled = self.target.filled_callback();
+        match self.open.as_ref().and_then(|open| open.fill(place, elements, &filled)) {
+            Some(Fill::Over(number)) => self.target.filled((number, chare::my_pe())),
+            Some(Fill::UnderWay) => {}
+            None => return false,
+        }
+        true
     }
 }
 
 impl<T> Clone for Gather<T> {
     fn clone(&self) -> Self {
-        Self { target: self.target.clone(), elements: PhantomData }
+        Self { target: self.target.clone(), open: self.open.clone(), elements: PhantomData }
     }
 }
 
@@ -152,6 +176,16 @@ impl GatherTarget {
     fn put(&mut self, _place: Vec<u64>, _from: PeId, #[nocopy(post)] part: Posted<u8>) {
         if self.0.land(part) {
             Self::end();
+        }
+    }
+
+    #[entry]
+    fn filled(&mut self, part: Filled) {
+        let (number, from) = part;
+        match self.0.filled(number) {
+            Ok(true) => Self::end(),
+            Ok(false) => {}
+            Err(cause) => misfit(from, &cause),
         }
     }
 

@@ -7,4 +7,5 @@ mod filling;
 pub(crate) mod gather;
 pub(crate) mod gathered;
 mod hosts;
+mod open_parts;
 mod seat;

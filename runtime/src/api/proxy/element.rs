@@ -57,6 +57,18 @@ impl<C: Chare> ElementHandle<C> {
         })
     }
 
+    /// Creates a singleton on this PE before this returns, without a message: for one that is asked for something right away.
+    pub(crate) fn create_here(arguments: ConstructorArguments<C>) -> Self {
+        Pe::current(|pe| {
+            let id = ChareId { home: pe.id, creator: pe.id, serial: pe.serials.next_singleton(pe.id) };
+            let running_goes = pe.destroyed.take();
+            let create = Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) };
+            lifecycle::create_chare(pe, create);
+            pe.destroyed.set(running_goes);
+            Self::new(Target::Chare(id))
+        })
+    }
+
     pub(crate) fn target(&self) -> Target {
         self.target
     }

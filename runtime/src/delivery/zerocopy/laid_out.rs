@@ -20,6 +20,7 @@ use super::planned::{Planned, planned, planned_to_pack, whole, with_scattering};
 use super::remote_memory::{room, view_range};
 use super::selected_read::{Selected, scatter};
 use crate::model::envelope::frame::{self, Header};
+use crate::model::error::JobError;
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{
     Arrived, Descriptor, EagerBytes, Leaving, LentLayout, OutgoingMemory, PostedMemory,
@@ -267,6 +268,44 @@ pub(crate) fn land_at_once(
         Arrived::Posted(filled) => Ok(filled.memory),
         _ => unreachable!("it was posted"),
     }
+}
+
+/// Copies an argument of this process to where it is to be, in pieces: for what is long, and as long as its room. `then` runs when it is
+/// copied, and nothing is held of the argument nor of the room. A copy that fails ends the job with an error in which `what` names it.
+///
+/// # Errors
+/// A layout that selects what is not there, in words.
+pub(crate) fn land_in_pieces(
+    node: &Arc<Node>,
+    argument: &OutgoingMemory,
+    given: PostedMemory,
+    what: &'static str,
+    then: impl FnOnce(&Arc<Node>) + Send + 'static,
+) -> Result<(), String> {
+    let source = argument.memory.clone();
+    let layout_of = |layout: &Option<Arc<Raw>>, len: usize| match layout {
+        Some(layout) => Ok(Arc::clone(layout)),
+        None => whole(len as u64),
+    };
+    let from = layout_of(&argument.layout, source.len()).map_err(in_words)?;
+    let to = layout_of(&given.layout, given.bytes).map_err(in_words)?;
+    let planned = planned(&from, &to).map_err(in_words)?;
+    let into = given.memory;
+    planned.plan.check_bounds(source.len() as u64, into.len() as u64).map_err(in_words)?;
+    count_step(node, &planned);
+    node.outside.sent.add_shared(1);
+    let copy = LongCopy { planned, source, into, lent: None };
+    copy.carry_out(node, move |node, copied, into| {
+        drop(into);
+        match copied {
+            Ok(_) => then(node),
+            Err(cause) => {
+                node.fail(JobError::Transfer { what: what.to_owned(), node: node.id, cause });
+            }
+        }
+        node.outside.processed.add_shared(1);
+    });
+    Ok(())
 }
 
 /// A range of a peer's region, and the selection of the range that is meant, if not all of it.

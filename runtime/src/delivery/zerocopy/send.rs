@@ -54,7 +54,7 @@ pub(crate) fn is_eager(
 }
 
 /// Whether so many bytes travel with their message whoever takes them: the least of the limits.
-pub(super) fn is_always_eager(bytes: usize) -> bool {
+pub(crate) fn is_always_eager(bytes: usize) -> bool {
     bytes <= EAGER_MAPPED_BYTES
 }
 
