@@ -3,7 +3,7 @@
 mod every_path;
 
 use chare::prelude::*;
-use chare::{ArrayOptions, Contribution, Statistics};
+use chare::{ArrayOptions, Contribution, Job, Statistics};
 use chare::{bit_and, bit_or, bit_xor, logical_and, logical_or, logical_xor};
 use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
@@ -222,4 +222,113 @@ fn every_member_hears_what_all_contributed() {
             assert_eq!(total.await, MEMBERS * MEMBERS);
         }
     });
+}
+
+/// What no reducer should be: it panics when two become one, or when it is written for another node.
+#[derive(Clone, Debug)]
+enum Clumsy {
+    Folding,
+    Writing,
+}
+
+#[reducer]
+impl Reducer for Clumsy {
+    fn fold(&mut self, _other: Self) {
+        assert!(!matches!(self, Self::Folding), "two cannot become one");
+    }
+}
+
+impl Serialize for Clumsy {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        assert!(!matches!(self, Self::Writing), "it cannot be written");
+        serializer.serialize_unit()
+    }
+}
+
+impl<'de> Deserialize<'de> for Clumsy {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <()>::deserialize(deserializer).map(|()| Self::Folding)
+    }
+}
+
+/// A member whose job outlives panics in its entries: what its reducers do is none.
+#[chare(array, on_panic = answer)]
+impl Hardy {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn fold(&mut self) {
+        self.contribute(reduce(Clumsy::Folding), Callback::<Clumsy>::ignore());
+    }
+
+    #[entry]
+    fn fold_one_of_two(&mut self) {
+        let both = tuple((barrier(), reduce(Clumsy::Folding)));
+        self.contribute(both, Callback::<((), Clumsy)>::ignore());
+    }
+
+    /// As an entry does that was called by itself, so that its node's first PE folds in it what it has.
+    #[entry]
+    fn fold_in_turn(&mut self) {
+        self.this_collection().at(self.this_index()).fold();
+    }
+
+    #[entry]
+    fn collect(&mut self, to: Callback<Vec<Clumsy>>) {
+        self.contribute(set(Clumsy::Writing), to);
+    }
+}
+
+struct Hardy;
+
+/// The error with which a job of this shape ends.
+fn error_of(
+    (nodes, pes): (u32, u32),
+    is_one_on_each: bool,
+    begin: impl Fn(&HardyProxy) + Send + 'static,
+) -> String {
+    let ended = Job::in_process(nodes, pes).run(move || async move {
+        let members = if is_one_on_each { u64::from(chare::pes()) } else { MEMBERS };
+        let on = |index| PeId(index as u32 % chare::pes());
+        begin(&HardyProxy::create(ArrayOptions::new(members).place_by(on)));
+        std::future::pending().await
+    });
+    ended.expect_err("somebody panics").to_string()
+}
+
+/// Where several are on a PE, in an entry of one of them; else where what others sent is folded: on the first PE of their node, and at the
+/// root.
+#[test]
+fn a_reducer_that_panics_ends_the_job_in_words_that_name_it_and_whose_reduction_it_is() {
+    let begins: [fn(&HardyProxy); 3] =
+        [HardyProxy::fold, HardyProxy::fold_one_of_two, HardyProxy::fold_in_turn];
+    for shape in SHAPES.into_iter().chain([(2, 1)]) {
+        for (begin, is_one_on_each) in begins.into_iter().flat_map(|begin| [(begin, false), (begin, true)]) {
+            if shape == (1, 1) && is_one_on_each {
+                continue;
+            }
+            let said = error_of(shape, is_one_on_each, begin);
+            assert!(said.contains("a reduction over reducers::Hardy failed on"), "{shape:?}: {said}");
+            assert!(
+                said.contains("`reducers::Clumsy` panicked: two cannot become one (at"),
+                "{shape:?}: {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_panics_while_a_result_is_written_ends_the_job_in_words() {
+    for shape in [(1, 1), (1, 2), (2, 1)] {
+        for is_one_on_each in [false, true] {
+            let said = error_of(shape, is_one_on_each, |hardy| hardy.collect(Callback::ignore()));
+            assert!(
+                said.contains("a reduction") && said.contains("it cannot be written"),
+                "{shape:?}: {said}"
+            );
+        }
+    }
 }

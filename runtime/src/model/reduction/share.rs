@@ -4,6 +4,7 @@
 //! counts of contributions in [`crate::model::reduction::contributions`].
 
 use super::reducers::Data;
+use crate::base::panics;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use serde::{Deserialize, Serialize};
@@ -52,8 +53,10 @@ impl Share {
     /// The callback's argument.
     ///
     /// # Errors
-    /// When a contribution refuses to be serialized, in words.
+    /// When a contribution refuses to be serialized, or panics, in words.
     pub(crate) fn finish(self) -> Result<Arguments, String> {
-        self.data.into_arguments().map_err(|error| error.to_string())
+        let made = panics::catch(|| self.data.into_arguments());
+        let made = made.map_err(|panic| format!("its result panicked while it was written: {panic}"))?;
+        made.map_err(|error| error.to_string())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::custom::{ReducerId, reducers};
 use super::numbers::{Fold, Numbers};
+use crate::base::panics;
 use crate::model::arguments::Arguments;
 use crate::model::ids::Index;
 use chare_lrts::codec::{self, CodecError, Writer};
@@ -78,8 +79,11 @@ impl Data {
             (Self::Custom(reducer, mine), Self::Custom(other, theirs)) if *reducer == other => {
                 let registered = reducers().find(&other);
                 let reducer = registered.ok_or_else(|| format!("there is no reducer {other:?}"))?;
-                (reducer.fold)(&mut mine.0, theirs.0)
-                    .map_err(|error| format!("a contribution is no `{}`: {error}", reducer.name))
+                // In words, not as a panic of whichever entry contributed: the reduction is lost, even where its chare outlives panics.
+                let folded = panics::catch(|| (reducer.fold)(&mut mine.0, theirs.0));
+                let folded =
+                    folded.map_err(|panic| format!("the reducer `{}` panicked: {panic}", reducer.name))?;
+                folded.map_err(|error| format!("a contribution is no `{}`: {error}", reducer.name))
             }
             (Self::Drawn(mine, value), Self::Drawn(theirs, other)) => {
                 // Other nodes may say that they drew from any number of values.
@@ -113,9 +117,11 @@ impl Data {
         }
     }
 
-    /// The length of the data's encoding, in bytes; 0 when a contributor's type refuses to be serialized.
+    /// The length of the data's encoding, in bytes; 0 when a contributor's type refuses to be serialized, or panics: whoever writes it
+    /// hears of that.
     pub(crate) fn encoded_bytes(&self) -> usize {
-        codec::fill(&mut [], |writer| self.encode(writer)).unwrap_or(0)
+        let filled = panics::catch(|| codec::fill(&mut [], |writer| self.encode(writer)));
+        filled.map_or(0, |filled| filled.unwrap_or(0))
     }
 
     /// Brings pieces into the order of their contributors.
