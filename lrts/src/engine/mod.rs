@@ -6,7 +6,7 @@
 //!    has been taken for a while, as when its poster is in a long entry.
 //! 2. A thread that has nothing else to do helps with any job. Jobs that help another process with its copy are for such threads alone.
 //! 3. Jobs are taken up in the order in which they were posted, those last that another process copies, too; fragments by their place.
-//!    They end in any order.
+//!    They end in any order: those first of which others have copied the rest.
 //! 4. What an engine hands back unfinished is copied by a processor.
 //! 5. A thread that has made a job end finds it in [`Copies::pop_ended`] right away: nobody has to be woken for it.
 //!
@@ -229,16 +229,16 @@ impl Copies {
 impl Jobs {
     /// The job with which this thread goes on.
     fn position(&self, whose: Whose) -> Option<usize> {
-        match whose {
+        self.left_to_others().or_else(|| match whose {
             Whose::All => self.first(|_| true),
             Whose::Forsaken => self.forsaken(),
-            Whose::Own => self.first_own().or_else(|| self.needless()).or_else(|| self.forsaken()),
-        }
+            Whose::Own => self.first_own().or_else(|| self.forsaken()),
+        })
     }
 
-    /// The first job that would help another process which needs no more help: its claims should go.
-    fn needless(&self) -> Option<usize> {
-        self.first(|job| job.poster.is_none() && job.rest.is_left_to_others())
+    /// The first job of which others copy all that is left. It costs nothing to end it, and somebody waits for its claims or its end.
+    fn left_to_others(&self) -> Option<usize> {
+        self.standing.iter().position(|job| job.rest.is_left_to_others())
     }
 
     fn forsaken(&self) -> Option<usize> {

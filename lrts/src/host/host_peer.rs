@@ -260,6 +260,12 @@ impl HostPeer {
         self.board.peek(key.slot, key.generation)
     }
 
+    /// The pieces of a copy to one of its regions that this node helps with; `None` when the region is over. What is left without a claim
+    /// is a hint.
+    pub(crate) fn division(&self, key: &RegionKey) -> Option<&DivisionWord> {
+        self.peek(key).and_then(|_| self.board.division(key.slot))
+    }
+
     /// Tells it that a claim has ended which it asked about, and wakes it.
     pub(crate) fn bring_news(&self) {
         self.board.add_news();
@@ -307,11 +313,6 @@ impl PeerClaim {
     /// The neighbour whose region it is.
     pub(crate) fn neighbour(&self) -> &Arc<HostPeer> {
         &self.neighbour
-    }
-
-    /// The pieces of a copy to the region that this node helps with.
-    pub(crate) fn division(&self) -> Option<&DivisionWord> {
-        self.neighbour.board.division(self.slot)
     }
 
     /// The board's notice when the claim was granted.

@@ -1,26 +1,30 @@
 #![expect(unsafe_code, reason = "moves an address between threads")]
 //! Divided memory: memory to which two processes copy together, each the pieces that it has taken.
 //!
-//! The [`division`](super::division) says which; here it stands beside the bytes, at either end.
+//! The [`division`](super::division) says which; here it stands beside the bytes, at either end. A piece is taken and written in one step
+//! of its end's, so that nobody holds one for longer than its copy takes.
 
 use super::board::Board;
 use std::sync::Arc;
 
 /// Takes pieces of a copy at one of its ends.
 pub(crate) trait TakePieces: Send + Sync {
-    /// The next piece for this end.
+    /// The next piece for this end. Its bytes stay where they are until it is written.
     fn take(&self) -> Option<u32>;
+
+    /// Notes that a piece that was taken is written.
+    fn note_written(&self);
 
     /// Whether none is left.
     fn is_over(&self) -> bool;
 }
 
-/// Memory that is written piece by piece, by its owner and by a process that helps. While it lives, its bytes stay where they are; which
-/// of them may be written, the pieces that were taken say.
+/// Memory that is written piece by piece, by its owner and by a process that helps. While it lives, its bytes stay where they are at its
+/// owner, and at the helper while it writes a piece; which of them may be written, the pieces that were taken say.
 pub struct Divided {
     address: *mut u8,
     len: usize,
-    /// At the helper the claim, too, and what keeps the bytes mapped.
+    /// At the helper what keeps the bytes mapped, too, and its claim while it writes.
     pieces: Box<dyn TakePieces>,
 }
 
@@ -50,9 +54,17 @@ impl Divided {
         self.len == 0
     }
 
-    /// Takes the next piece. The other end takes others. The number is an allegation.
-    pub fn take(&self) -> Option<u32> {
-        self.pieces.take()
+    /// Takes the next piece and has `write` write it; the other end takes others. The number is an allegation. `None`: no piece is left.
+    ///
+    /// # Errors
+    /// Those of `write`. A piece that it refused, or in which it panicked, is never taken for written by the owner.
+    pub fn write_next<E>(&self, write: impl FnOnce(u32) -> Result<(), E>) -> Option<Result<(), E>> {
+        let piece = self.pieces.take()?;
+        let written = write(piece);
+        if written.is_ok() {
+            self.pieces.note_written();
+        }
+        Some(written)
     }
 
     /// Whether all pieces have been taken.
@@ -71,6 +83,8 @@ impl TakePieces for OwnPieces {
     fn take(&self) -> Option<u32> {
         self.board.division(self.slot)?.take_front()
     }
+
+    fn note_written(&self) {}
 
     fn is_over(&self) -> bool {
         self.board.division(self.slot).is_none_or(|division| division.is_over())

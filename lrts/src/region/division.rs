@@ -5,9 +5,11 @@
 //!
 //! 1. The owner of the region writes the word when the region is live and nobody knows its key yet.
 //! 2. Whoever wants a piece takes it by one atomic step, which finds it between the ends: so no piece is taken twice.
-//! 3. The helper touches the word, and what it has taken, under a claim for writing: so both are of the region that it means.
-//! 4. Ends that have met never part. So an owner that finds no piece left knows how many the helper has taken, and that it takes no more.
-//! 5. The word orders nothing but itself. That the helper's bytes are written, a message says, after the last of them and after the claim.
+//! 3. The helper takes pieces under a claim for writing, so that they are of the region that it means, and gives the claim back when it has
+//!    written what it has taken: so none stands while the helper does other things.
+//! 4. Ends that have met never part. So an owner that finds no piece left ends the region, and has its memory when no claim is held any
+//!    more: all pieces are written then, and no helper can take one.
+//! 5. The word orders nothing but itself. The claim orders the helper's bytes before what the owner does with them.
 //!
 //! What a neighbour writes here is an allegation: who takes a piece compares its number with those that there are.
 
@@ -45,7 +47,7 @@ impl DivisionWord {
         self.take(|seen| seen - 1).map(|seen| seen as u32 - 1)
     }
 
-    /// Whether no piece is left.
+    /// Whether no piece is left. Without a claim a hint, of whatever region the slot is for.
     pub fn is_over(&self) -> bool {
         !is_left(self.0.load(Ordering::Relaxed))
     }

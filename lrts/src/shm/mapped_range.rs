@@ -1,14 +1,18 @@
 #![expect(unsafe_code, reason = "copies to and from arenas that neighbours map too")]
 //! Mapped range: a claimed range of a neighbour's region in our mapping of its arena, read, written or lent.
 //!
-//! The claim keeps correct neighbours away while bytes are copied or lent, and, by its handle of the neighbour, the bytes mapped.
+//! The claim keeps correct neighbours away while bytes are copied or lent, and, by its handle of the neighbour, the bytes mapped. Who helps
+//! a neighbour to copy claims anew for what it takes.
 //! Copies tolerate overlap: a wrong board may name one range twice.
 
 use crate::error::TransferError;
-use crate::host::{Entering, PeerClaim};
+use crate::host::{Entering, HostPeer, PeerClaim};
 use crate::lrts::{Get, Put};
 use crate::memory::{Memory, MemoryMut, Share};
-use crate::region::{ClaimedRange, Divided, TakePieces};
+use crate::region::claim::ClaimMode;
+use crate::region::{ClaimedRange, Divided, RegionKey, TakePieces};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// Fills a get's memory.
 ///
@@ -61,13 +65,19 @@ pub(super) fn keep(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<C
     Ok(address.map(|address| ClaimedRange::here(address, Box::new(claim))))
 }
 
-/// Keeps all of the region, under its claim for writing, to copy pieces there that its owner does not; `None` for memory that is not shared.
+/// All of a claimed region, to copy pieces there that its owner does not; `None` for memory that is not shared.
 ///
 /// # Errors
 /// As for `read`.
-pub(super) fn divide(claim: PeerClaim, len: usize) -> Result<Option<Divided>, TransferError> {
-    let address = locate(&claim, 0, len, Entering::AtOnce)?;
-    Ok(address.map(|address| Divided::new(address, len, HelpersPieces(claim))))
+pub(super) fn divide(claim: &PeerClaim, key: RegionKey) -> Result<Option<Divided>, TransferError> {
+    let len = key.len as usize;
+    let address = locate(claim, 0, len, Entering::AtOnce)?;
+    let pieces = HelpersPieces {
+        neighbour: Arc::clone(claim.neighbour()),
+        key,
+        writing: Mutex::new(Writing::default()),
+    };
+    Ok(address.map(|address| Divided::new(address, len, pieces)))
 }
 
 /// Gives all of the region, under its claim for writing, to be filled; `None` for memory that is not shared.
@@ -82,15 +92,64 @@ pub(super) fn fill(claim: PeerClaim, len: usize) -> Result<Option<MemoryMut>, Tr
 }
 
 /// The end of a neighbour that helps.
-struct HelpersPieces(PeerClaim);
+struct HelpersPieces {
+    neighbour: Arc<HostPeer>,
+    key: RegionKey,
+    writing: Mutex<Writing>,
+}
+
+/// What the threads of this node write at a time.
+#[derive(Default)]
+struct Writing {
+    /// Held while pieces are written.
+    claim: Option<PeerClaim>,
+    /// Pieces that were taken and are not written.
+    pieces: usize,
+}
+
+impl Writing {
+    /// The claim, if nobody needs it any more.
+    fn take_idle(&mut self) -> Option<PeerClaim> {
+        self.claim.take_if(|_| self.pieces == 0)
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        if self.pieces > 0 {
+            // Something went wrong with a piece: its owner never takes it for written.
+            std::mem::forget(self.claim.take());
+        }
+    }
+}
 
 impl TakePieces for HelpersPieces {
+    /// Without a claim there is nothing to take: the region is over, or the owner's own business is in the way, which copies the rest.
     fn take(&self) -> Option<u32> {
-        self.0.division()?.take_back()
+        let mut writing = self.writing.lock();
+        if writing.claim.is_none() {
+            writing.claim = self.neighbour.claim(&self.key, 0, self.key.len, ClaimMode::Write).ok();
+        }
+        let is_claimed = writing.claim.is_some();
+        let piece = is_claimed.then(|| self.neighbour.division(&self.key)?.take_back()).flatten();
+        writing.pieces += usize::from(piece.is_some());
+        let idle = writing.take_idle();
+        drop(writing);
+        drop(idle);
+        piece
+    }
+
+    fn note_written(&self) {
+        let mut writing = self.writing.lock();
+        writing.pieces -= 1;
+        let idle = writing.take_idle();
+        drop(writing);
+        // Not under the lock: the owner may have to be woken.
+        drop(idle);
     }
 
     fn is_over(&self) -> bool {
-        self.0.division().is_none_or(|division| division.is_over())
+        self.neighbour.division(&self.key).is_none_or(|division| division.is_over())
     }
 }
 

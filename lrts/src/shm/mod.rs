@@ -80,12 +80,12 @@ impl Shm {
             .is_some_and(|notice| notice.share.is_some())
     }
 
-    /// Claims a region of a neighbour for writing, to help its owner copy there; see [`Divided`]. `None` if it is not shareable.
+    /// A region of a neighbour, to help its owner copy there; see [`Divided`]. `None` if it is not shareable.
     ///
     /// # Errors
     /// As a put would fail.
     pub(crate) fn divide(&self, key: &RegionKey) -> Result<Option<Divided>, ClaimError> {
-        mapped_range::divide(self.claim_to_write(key)?, key.len as usize).map_err(ClaimError::Failed)
+        mapped_range::divide(&self.claim_to_write(key)?, *key).map_err(ClaimError::Failed)
     }
 
     /// Claims a region of a neighbour for writing, to fill it. `None` if it is not shareable.

@@ -110,11 +110,6 @@ pub(crate) fn accept(
         Header::Help { source: lent, from, target, to } => {
             helping::help(node, source, (lent, from), (target, to))
         }
-        Header::Helped { target } => {
-            node.helped_copies.helped(source, &target)?;
-            node.outside.processed.add_shared(1);
-            Ok(())
-        }
         Header::Credit { bytes } => node.take_credit(source, bytes),
         Header::Notify { callback, bytes } => {
             node.fire(callback, Arguments::new(bytes));

@@ -44,7 +44,6 @@ use end::End;
 use held_back::HeldBack;
 use large_messages::LargeMessages;
 use lending::deregistrations::Deregistrations;
-use lending::helped_copies::HelpedCopies;
 use lending::known_layouts::KnownLayouts;
 use lending::methods::{LayoutMethod, Methods};
 use lending::transfers::Transfers;
@@ -114,7 +113,6 @@ pub(crate) struct Node {
     pub(crate) network: Reach,
     pub(crate) transfers: Transfers,
     pub(crate) deregistrations: Deregistrations<Self>,
-    pub(crate) helped_copies: HelpedCopies,
     services: &'static [NodeService],
     /// The state of each service on this node.
     states: Box<[Box<dyn Any + Send + Sync>]>,
@@ -178,7 +176,6 @@ impl Node {
             network,
             transfers: Transfers::default(),
             deregistrations: Deregistrations::default(),
-            helped_copies: HelpedCopies::default(),
             services,
             states: services.iter().map(|service| (service.state)()).collect(),
             large_messages: LargeMessages::new(Arc::clone(&allowance)),
@@ -277,7 +274,6 @@ impl Node {
         self.transfers.clear();
         self.devices.clear();
         self.deregistrations.clear();
-        self.helped_copies.clear();
         self.services.iter().for_each(|service| (service.clear)(self));
     }
 

@@ -3,15 +3,14 @@
 //!
 //! 1. Help comes too late when the loan or the registration of the target has ended; then there is nothing to do, and nobody waits.
 //! 2. Pieces go on like any long copy, so that no PE is in this for longer than a piece.
-//! 3. Both claims go before the receiver hears that the pieces are written. It hears nothing if none was taken.
+//! 3. The target is claimed for as long as a piece is written: so a receiver that finds no piece left and no claim has all of it, and waits
+//!    for no entry of this node.
 //!
 //! Keys and layouts are allegations: the keys' nodes, the layouts' bounds, and the number of each piece are checked.
 
 use super::laid_out::in_words;
-use super::long_copy::say;
 use super::planned::planned;
 use super::remote_memory::view;
-use crate::model::envelope::frame::Header;
 use crate::model::error::JobError;
 use crate::model::nocopy::ToldLayout;
 use crate::model::nocopy::divided::CopyOfDivided;
@@ -34,7 +33,7 @@ pub(crate) fn help(
         return Err(format!("help with a copy from memory of {} to memory of {}", lent.node, target.node));
     }
     match copy(node, (lent, &from), (target, &to))? {
-        Some(copy) => begin(node, copy, target),
+        Some(copy) => begin(node, copy, asking),
         None => node.outside.processed.add_shared(1),
     }
     Ok(())
@@ -56,22 +55,16 @@ fn copy(
     Ok(Some(if node.topology.pes_per_node() > 1 { copy.as_help() } else { copy }))
 }
 
-fn begin(node: &Arc<Node>, copy: CopyOfDivided, target: RegionKey) {
+fn begin(node: &Arc<Node>, copy: CopyOfDivided, asking: NodeId) {
     let (copy, then_node) = (Arc::new(copy), Arc::clone(node));
     let pieces = Arc::clone(&copy);
     let then = move |completion: Completion| {
         let (copy, node) = (Arc::into_inner(copy), then_node);
-        let has_taken = copy.expect("the job's handle goes before its end is told").has_taken();
-        match completion.result {
-            Err(cause) => {
-                let what = format!("helping {} with a copy", target.node);
-                node.fail(JobError::Transfer { what, node: node.id, cause });
-            }
-            Ok(_) if has_taken => {
-                node.outside.helped.add_shared(1);
-                say(&node, target.node, &Header::Helped { target });
-            }
-            Ok(_) => {}
+        let has_helped = copy.expect("the job's handle goes before its end is told").has_written();
+        node.outside.helped.add_shared(u64::from(has_helped));
+        if let Err(cause) = completion.result {
+            let what = format!("helping {asking} with a copy");
+            node.fail(JobError::Transfer { what, node: node.id, cause });
         }
         node.outside.processed.add_shared(1);
     };

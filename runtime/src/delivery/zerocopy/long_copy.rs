@@ -1,10 +1,11 @@
-//! Long copies by a plan, from layout to layout or side by side, which go on in pieces: by this node alone, or together with the process that lent the source.
+//! Long copies by a plan, from layout to layout or side by side, which go on in pieces: by this node alone, or together with the process
+//! that lent the source.
 //!
 //! 1. A copy that is worth it is divided: this node takes pieces from the front, the owner of the source, which is asked for help, from
 //!    the back, until they meet. Whoever is busy takes fewer, and nobody waits for more than the last piece of the other.
 //! 2. The target has to be memory that the owner maps, and both layouts such as travel with a message.
-//! 3. The copy is over when this node has no piece left to take and the owner, if it took any, has said that its pieces are written; the
-//!    target's registration ends then. See [`helping`](super::helping) for the owner's side.
+//! 3. When this node has no piece left to take, the target's registration ends, and the copy is over with the last claim on it: the owner
+//!    holds one while it writes what it has taken, and no longer. See [`helping`](super::helping) for the owner's side.
 
 use super::deregistration;
 use super::planned::{Planned, planned, whole};
@@ -98,43 +99,36 @@ fn share(
     copy: CopyOfDivided,
     then: impl FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
 ) {
-    node.helped_copies.begin(lent.node, target);
     let asked = Header::Help {
         source: lent,
         from: ToldLayout(Arc::clone(&planned.from)),
         target,
         to: ToldLayout(Arc::clone(&planned.to)),
     };
-    say(node, lent.node, &asked);
+    ask(node, lent.node, &asked);
     let (copy, then_node) = (Arc::new(copy), Arc::clone(node));
     let pieces = Arc::clone(&copy);
     let then = move |completion: Completion| {
-        let copy = Arc::into_inner(copy).expect("the job's handle goes before its end is told");
-        // A copy that has failed ends the job: it waits for nobody.
-        let is_helped = completion.result.is_ok() && copy.has_other_taken();
         // It holds the source, and this node's end of the target.
-        drop(copy);
+        drop(Arc::into_inner(copy).expect("the job's handle goes before its end is told"));
         let node = Arc::clone(&then_node);
-        then_node.helped_copies.end(&target, is_helped, move || {
-            let whose = Arc::clone(&node);
-            deregistration::close(&node, &target, move |_, held| {
-                let Held::Target(memory) = held else { unreachable!("a target was registered") };
-                then(&whose, completion.result, memory);
-            });
+        deregistration::close(&then_node, &target, move |_, held| {
+            let Held::Target(memory) = held else { unreachable!("a target was registered") };
+            then(&node, completion.result, memory);
         });
     };
     node.copy_pieces(pieces, Box::new(then));
 }
 
-/// Sends a message about a copy that is shared.
-pub(super) fn say(node: &Node, to: NodeId, header: &Header) {
+/// Sends a request for help.
+fn ask(node: &Node, owner: NodeId, request: &Header) {
     if node.has_ended() {
         return;
     }
-    match frame::encode(header, None) {
+    match frame::encode(request, None) {
         Ok(frame) => {
             node.outside.sent.add_shared(1);
-            node.post(&node.outside, to, frame);
+            node.post(&node.outside, owner, frame);
         }
         Err(cause) => unreachable!("layouts encode: {cause}"),
     }

@@ -47,8 +47,6 @@ pub(crate) enum Header {
     /// Help that the sender asks for with a copy, by these layouts, from memory that the receiving node has lent to memory of the sender's,
     /// of which each takes pieces.
     Help { source: RegionKey, from: ToldLayout, target: RegionKey, to: ToldLayout },
-    /// News that the pieces which the sender has taken of such a copy are written.
-    Helped { target: RegionKey },
     /// A callback that the receiving node registered for transfers, and the bytes of the transfer that was done.
     Notify { callback: ErasedCallback, bytes: u64 },
     /// Flow-control credit: messages of the receiving node have run at the sender that cost the receiving node so many bytes.
@@ -75,7 +73,6 @@ impl Header {
             | Self::Device(_)
             | Self::LayoutKept { .. }
             | Self::Help { .. }
-            | Self::Helped { .. }
             | Self::Notify { .. }
             | Self::Credit { .. } => "a message of the runtime".to_owned(),
         }

@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "reads and writes what layouts select, and makes no reference to the rest")]
 //! Divided copies: copies from layout to layout of which another process copies some pieces, too.
 //!
-//! Both processes cut the same plan into the same pieces, and take them one by one from the two ends of one
+//! Both processes cut the same plan into the same pieces, and write them one by one from the two ends of one
 //! [`Divided`](chare_lrts::Divided) memory.
 
 use chare_layout::{LayoutError, Pieces, Plan};
@@ -29,8 +29,8 @@ pub(crate) struct CopyOfDivided {
     /// Who could have written a wrong division.
     other: NodeId,
     is_help: bool,
-    /// Pieces that this end has taken.
-    taken: AtomicUsize,
+    /// Pieces that this end has written.
+    written: AtomicUsize,
 }
 
 impl CopyOfDivided {
@@ -46,7 +46,7 @@ impl CopyOfDivided {
     ) -> Result<Self, LayoutError> {
         plan.check_bounds(source.len() as u64, target.len() as u64)?;
         let pieces = Arc::clone(pieces);
-        Ok(Self { pieces, source, target, other, is_help: false, taken: AtomicUsize::new(0) })
+        Ok(Self { pieces, source, target, other, is_help: false, written: AtomicUsize::new(0) })
     }
 
     /// Leaves the pieces to PEs that have nothing else to do: the other end copies what they do not.
@@ -55,13 +55,8 @@ impl CopyOfDivided {
     }
 
     /// Whether this end has copied any piece, once its part of the copy is over.
-    pub(crate) fn has_taken(&self) -> bool {
-        self.taken.load(Ordering::Relaxed) > 0
-    }
-
-    /// Whether the other end has taken any, once this end's part is over.
-    pub(crate) fn has_other_taken(&self) -> bool {
-        self.taken.load(Ordering::Relaxed) < self.pieces.len()
+    pub(crate) fn has_written(&self) -> bool {
+        self.written.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -88,18 +83,21 @@ impl PiecewiseCopy for CopyOfDivided {
     }
 
     unsafe fn copy(&self, _turn: usize) -> Result<(), TransferError> {
-        let Some(piece) = self.target.take() else { return Ok(()) };
-        let piece = piece as usize;
-        if piece >= self.pieces.len() {
-            let cause = format!("piece {piece} of a copy in {}", self.pieces.len());
-            return Err(TransferError::Refused { node: self.other, cause });
-        }
-        // SAFETY: bounds were checked. The source's handle keeps others from writing what is selected there. Of what is selected of the
-        // target, this piece is ours: no correct process takes it a second time, and pieces write no byte twice. The target's owner
-        // reads it when all are written. Both are raw addresses, so that a process which lies spoils bytes that it could spoil anyway.
-        unsafe { self.pieces.run(piece, self.source.address(), self.target.address()) };
-        self.taken.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+        let write = |piece: u32| {
+            let piece = piece as usize;
+            if piece >= self.pieces.len() {
+                let cause = format!("piece {piece} of a copy in {}", self.pieces.len());
+                return Err(TransferError::Refused { node: self.other, cause });
+            }
+            // SAFETY: bounds were checked. The source's handle keeps others from writing what is selected there. Of what is selected of
+            // the target, this piece is ours: no correct process takes it a second time, and pieces write no byte twice. The target's
+            // owner reads it when all are written. Both are raw addresses, so that a process which lies spoils bytes that it could spoil
+            // anyway.
+            unsafe { self.pieces.run(piece, self.source.address(), self.target.address()) };
+            self.written.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        };
+        self.target.write_next(write).unwrap_or(Ok(()))
     }
 }
 
@@ -131,7 +129,7 @@ mod tests {
             // SAFETY: each turn is taken once.
             unsafe { copy.copy(turn) }.expect("it copies");
         }
-        assert!(copy.is_left_to_others() && copy.has_taken() && !copy.has_other_taken());
+        assert!(copy.is_left_to_others() && copy.has_written());
         drop(copy);
         let Ok(Some(Held::Target(landed))) = regions.deregister(&key) else { panic!("nobody touches it") };
         assert!(landed.as_slice().iter().enumerate().all(|(place, value)| *value == (2 * place) as u8));

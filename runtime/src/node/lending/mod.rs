@@ -2,7 +2,6 @@
 //! again.
 
 pub(super) mod deregistrations;
-pub(crate) mod helped_copies;
 pub(crate) mod known_layouts;
 pub(crate) mod methods;
 pub(crate) mod registration_cache;
