@@ -3,7 +3,7 @@
 mod every_path;
 
 use chare::prelude::*;
-use chare::{Job, NoAnswer};
+use chare::{Exchange, Gather, Job, NoAnswer, Partition};
 use every_path::on_every_path;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -280,5 +280,64 @@ fn arguments_that_panic_while_they_are_written_end_the_job() {
         for clue in [what, "it is not to be written", "outliving.rs"] {
             assert!(error.contains(clue), "{clue}: {error}");
         }
+    }
+}
+
+/// Takes part in collectives of buffers, as one of two on a PE.
+struct Participant {
+    exchange: Exchange<u32>,
+}
+
+#[chare(array, on_panic = answer)]
+impl Participant {
+    #[entry]
+    fn new(exchange: Exchange<u32>) -> Self {
+        Self { exchange }
+    }
+
+    /// Puts the part of member 0, whoever it is.
+    #[entry]
+    fn put(&mut self, gather: Gather<u32>) {
+        gather.put(0_u64, vec![1; 4]);
+    }
+
+    #[entry]
+    fn show(&mut self) {
+        self.exchange.show_all(self.this_index(), vec![1; 4], Callback::ignore());
+    }
+
+    #[entry]
+    fn give(&mut self) {
+        self.exchange.all_gather(self.this_index(), vec![1; 4], (vec![0; 8], &halves()), Callback::ignore());
+    }
+
+    #[entry]
+    fn gather_at(&mut self, root: u64) {
+        self.exchange.gather_at(root, self.this_index(), vec![1; 4]);
+    }
+}
+
+fn halves() -> Partition<u32> {
+    Partition::rows([2, 4], 2).expect("a row for each")
+}
+
+/// The others would wait for what never comes.
+#[test]
+fn members_of_a_collective_that_do_not_agree_end_the_job_whatever_their_panics_do() {
+    let mistakes: [(fn(&ParticipantProxy), &str); 3] = [
+        (|all| all.put(Gather::into(vec![0; 8], &halves(), Callback::ignore())), "which was put before"),
+        (|all| all.at(1).give(), "member 1 calls `all_gather`"),
+        (|all| all.at(1).gather_at(0), "member 1 calls `gather_at` with the root 0"),
+    ];
+    for (err, words) in mistakes {
+        let failed = Job::in_process(1, 1).run(move || async move {
+            let all = ParticipantProxy::create(2, Exchange::create(2));
+            all.at(0).show();
+            chare::quiescence().await;
+            err(&all);
+            std::future::pending().await
+        });
+        let error = failed.expect_err("they do not agree").to_string();
+        assert!(error.contains(words), "{words}: {error}");
     }
 }

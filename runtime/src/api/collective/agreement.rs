@@ -1,7 +1,8 @@
 //! Agreement of the members of an exchange: what each says that it does in a round, compared at every seat that hears of it.
 //!
-//! 1. Whatever comes to a seat says its round, its member and the member's deed. The first word of a round is kept; who says something else
-//!    later ends the job, in words that name both.
+//! 1. Whatever comes to a seat says its round, its member and the member's deed. The first word of a round is kept; that another says
+//!    something else later is an error, in words that name both. It ends the job, whatever becomes of the entry that says it: the others
+//!    would wait.
 //! 2. A round is over at a seat when nothing more can come to it. What comes all the same comes from who disagrees, or begins twice. Of the
 //!    last rounds the seat still knows what they were.
 //! 3. In a gather only the root hears of all. So each member tells its own seat what it does, which whoever takes it for the root finds
@@ -53,29 +54,27 @@ pub(super) struct Agreement {
 impl Agreement {
     /// Hears a word. Returns whether the round is over here.
     ///
-    /// # Panics
-    /// If another member said that it does something else.
-    pub(super) fn hear(&mut self, round: u64, word: Word) -> bool {
+    /// # Errors
+    /// Another member said that it does something else, in words.
+    pub(super) fn hear(&mut self, round: u64, word: Word) -> Result<bool, String> {
         let is_over = self.over.includes(round);
         let before = if is_over {
             self.past.iter().find(|(past, _)| *past == round).map(|(_, word)| *word)
         } else {
             Some(*self.open.entry(round).or_insert(word))
         };
-        if let Some(before) = before.filter(|(_, deed)| *deed != word.1) {
-            disagree(round, before, word);
+        match before.filter(|(_, deed)| *deed != word.1) {
+            Some(before) => Err(disagree(round, before, word)),
+            None => Ok(is_over),
         }
-        is_over
     }
 
     /// Hears the word of a member whose part comes with it.
     ///
-    /// # Panics
-    /// As [`hear`](Self::hear), or if the round is over here.
-    pub(super) fn expect(&mut self, round: u64, word: Word) {
-        if self.hear(round, word) {
-            begun_twice(round, word);
-        }
+    /// # Errors
+    /// As of [`hear`](Self::hear), and a round that is over here.
+    pub(super) fn expect(&mut self, round: u64, word: Word) -> Result<(), String> {
+        if self.hear(round, word)? { Err(twice(round, word)) } else { Ok(()) }
     }
 
     /// Notes that nothing more can come to this seat in a round of which it has heard.
@@ -90,18 +89,14 @@ impl Agreement {
     }
 }
 
+/// That two members do different things, in words.
 #[cold]
-fn disagree(round: u64, (other, before): Word, (from, deed): Word) -> ! {
+fn disagree(round: u64, (other, before): Word, (from, deed): Word) -> String {
     let (before, deed) = (before.called_by(other), deed.called_by(from));
-    panic!(
+    format!(
         "in round {round} of an exchange member {other} calls {before}, and member {from} calls {deed}: all members begin the same rounds, in \
          the same order"
     )
-}
-
-#[cold]
-pub(super) fn begun_twice(round: u64, word: Word) -> ! {
-    panic!("{}", twice(round, word))
 }
 
 /// That a member begins a round twice, in words.
@@ -116,19 +111,14 @@ pub(super) fn twice(round: u64, (member, deed): Word) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::panic::catch_unwind;
-
-    fn words(disagreeing: impl FnOnce() + std::panic::UnwindSafe) -> String {
-        *catch_unwind(disagreeing).expect_err("they disagree").downcast().expect("words")
-    }
 
     #[test]
     fn rounds_end_in_any_order() {
         let mut agreement = Agreement::default();
         for round in [2, 0, 3, 1] {
-            assert!(!agreement.hear(round, (0, Deed::ShowAll)));
+            assert_eq!(agreement.hear(round, (0, Deed::ShowAll)), Ok(false));
             agreement.end(round);
-            assert!(agreement.hear(round, (1, Deed::ShowAll)));
+            assert_eq!(agreement.hear(round, (1, Deed::ShowAll)), Ok(true));
         }
         assert!(agreement.open.is_empty());
     }
@@ -136,14 +126,12 @@ mod tests {
     #[test]
     fn who_disagrees_is_named_and_what_both_do() {
         for is_over in [false, true] {
-            let said = words(move || {
-                let mut agreement = Agreement::default();
-                agreement.expect(0, (4, Deed::Gather { root: 4 }));
-                if is_over {
-                    agreement.end(0);
-                }
-                agreement.hear(0, (7, Deed::Gather { root: 2 }));
-            });
+            let mut agreement = Agreement::default();
+            assert_eq!(agreement.expect(0, (4, Deed::Gather { root: 4 })), Ok(()));
+            if is_over {
+                agreement.end(0);
+            }
+            let said = agreement.hear(0, (7, Deed::Gather { root: 2 })).expect_err("they disagree");
             assert!(
                 said.contains("round 0 of an exchange member 4 calls `gather` with the root 4"),
                 "{said}"
@@ -155,14 +143,12 @@ mod tests {
     #[test]
     fn what_comes_when_a_round_is_over_was_begun_twice_however_long_ago() {
         for later in [0, 2 * PAST as u64] {
-            let said = words(move || {
-                let mut agreement = Agreement::default();
-                for round in 0..=later {
-                    agreement.expect(round, (1, Deed::AllGather));
-                    agreement.end(round);
-                }
-                agreement.expect(0, (3, Deed::AllGather));
-            });
+            let mut agreement = Agreement::default();
+            for round in 0..=later {
+                assert_eq!(agreement.expect(round, (1, Deed::AllGather)), Ok(()));
+                agreement.end(round);
+            }
+            let said = agreement.expect(0, (3, Deed::AllGather)).expect_err("it is over");
             assert!(said.contains("member 3 begins round 0 of an exchange twice"), "{said}");
         }
     }

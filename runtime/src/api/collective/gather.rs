@@ -191,14 +191,18 @@ impl GatherTarget {
 
     #[post(put)]
     fn post_put(&mut self, place: &[u64], from: &PeId, part: Post<u8>) {
-        let posted = self.0.post(place, part);
-        posted.unwrap_or_else(|(cause, _)| misfit(*from, &cause));
+        if let Err((cause, part)) = self.0.post(place, part) {
+            // Before the post is dropped, which ends the job, too, and knows less.
+            fail(*from, &cause);
+            drop(part);
+        }
     }
 }
 
+/// Ends the job, also where a panic would be outlived by whoever puts: nobody would hear of the buffer.
 #[cold]
-fn misfit(from: PeId, cause: &str) -> ! {
-    panic!("{from} puts {cause} of a gather")
+fn fail(from: PeId, cause: &str) {
+    Pe::current(|pe| pe.fail("a gather".to_owned(), format!("{from} puts {cause} of a gather")));
 }
 
 impl GatherTarget {
@@ -207,7 +211,7 @@ impl GatherTarget {
         match self.0.copy(place, elements) {
             Ok(true) => Self::end(),
             Ok(false) => {}
-            Err(cause) => misfit(chare::my_pe(), &cause),
+            Err(cause) => fail(chare::my_pe(), &cause),
         }
     }
 

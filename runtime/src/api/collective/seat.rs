@@ -11,7 +11,7 @@
 //! 2. A seat whose member has not begun a round keeps the posts, or the views, of those who have.
 //! 3. Whatever comes says what its member does in the round; see [`agreement`](super::agreement).
 
-use super::agreement::{Agreement, Deed, Word, begun_twice, twice};
+use super::agreement::{Agreement, Deed, Word, twice};
 use super::bundle::{Bundle, Bundles, Piece, Share, Whom};
 use super::filling::Filling;
 use super::gathered::{Gathered, Showing};
@@ -69,7 +69,9 @@ impl Seat {
     /// As [`begin`](Self::begin), for a member on this PE, which may have something short for itself.
     pub(super) fn start(&mut self, round: u64, deed: Deed, filling: Filling, own: Option<&OutgoingMemory>) {
         let me = self.this_index();
-        self.agreement.expect(round, (me, deed));
+        if !self.expect(round, (me, deed)) {
+            return;
+        }
         let before = self.rounds.insert(round, Round::Begun(filling));
         match before {
             None => {}
@@ -78,7 +80,7 @@ impl Seat {
                     self.give(round, word, part);
                 }
             }
-            Some(Round::Begun(_)) => begun_twice(round, (me, deed)),
+            Some(Round::Begun(_)) => fail(twice(round, (me, deed))),
         }
         if let Some(own) = own {
             self.copy_own(round, me, own);
@@ -106,35 +108,37 @@ impl Seat {
     /// Hears that the member takes part in a round in which it gets nothing.
     #[entry]
     pub(super) fn attend(&mut self, round: u64, deed: Deed) {
-        let me = self.this_index();
-        self.agreement.expect(round, (me, deed));
-        self.agreement.end(round);
+        if self.expect(round, (self.this_index(), deed)) {
+            self.agreement.end(round);
+        }
     }
 
     /// Hears what another member does in a round in which it tells nobody else.
     #[entry]
     pub(super) fn witness(&mut self, round: u64, word: Word) {
-        self.agreement.hear(round, word);
+        self.hear(round, word);
     }
 
     /// Begins a round in which the member sees what all members show.
     #[entry]
     pub(super) fn watch(&mut self, round: u64, done: Callback<Gathered<u8>>) {
         let (me, members) = (self.this_index(), self.hosts().members());
-        self.agreement.expect(round, (me, Deed::ShowAll));
-        if !self.showings.entry(round).or_default().begin(members, done) {
-            begun_twice(round, (me, Deed::ShowAll));
+        if self.expect(round, (me, Deed::ShowAll)) {
+            if !self.showings.entry(round).or_default().begin(members, done) {
+                fail(twice(round, (me, Deed::ShowAll)));
+            }
+            self.finish_showing(round);
         }
-        self.finish_showing(round);
     }
 
     #[entry]
     pub(super) fn show(&mut self, round: u64, from: u64, #[nocopy] part: ReceivedView<u8>) {
-        self.agreement.expect(round, (from, Deed::ShowAll));
-        if !self.showings.entry(round).or_default().add(from, part) {
-            begun_twice(round, (from, Deed::ShowAll));
+        if self.expect(round, (from, Deed::ShowAll)) {
+            if !self.showings.entry(round).or_default().add(from, part) {
+                fail(twice(round, (from, Deed::ShowAll)));
+            }
+            self.finish_showing(round);
         }
-        self.finish_showing(round);
     }
 
     fn finish_showing(&mut self, round: u64) {
@@ -155,7 +159,9 @@ impl Seat {
 
     #[post(land)]
     fn post_land(&mut self, round: &u64, word: &Word, part: Post<u8>) {
-        self.agreement.expect(*round, *word);
+        if !self.expect(*round, *word) {
+            return;
+        }
         match self.rounds.entry(*round).or_insert_with(|| Round::Early(Vec::new())) {
             Round::Early(early) => early.push((*word, part)),
             Round::Begun(_) => self.give(*round, *word, part),
@@ -198,9 +204,11 @@ impl Seat {
     #[entry]
     fn collect(&mut self, round: u64, from: u64, share: Share, #[nocopy] mine: ReceivedView<u8>) {
         let (mates, deed) = (self.hosts().mates.len(), share.deed());
-        self.agreement.hear(round, (from, deed));
+        if !self.hear(round, (from, deed)) {
+            return;
+        }
         if !self.bundles.add(round, (from, share, mine)) {
-            begun_twice(round, (from, deed));
+            return fail(twice(round, (from, deed)));
         }
         let Some(offers) = self.bundles.take_if(round, mates) else { return };
         let seats = self.this_collection();
@@ -235,6 +243,16 @@ impl Seat {
         }
     }
 
+    /// Hears a word. Returns whether the members agree so far; else the job ends.
+    fn hear(&mut self, round: u64, word: Word) -> bool {
+        self.agreement.hear(round, word).map_err(fail).is_ok()
+    }
+
+    /// The same for a member whose part comes with its word.
+    fn expect(&mut self, round: u64, word: Word) -> bool {
+        self.agreement.expect(round, word).map_err(fail).is_ok()
+    }
+
     fn hosts(&self) -> &SeatHosts {
         self.hosts.get_or_init(|| {
             Pe::current(|pe| match pe.with_running(|identity| identity.target) {
@@ -250,6 +268,7 @@ fn misfit(round: u64, member: u64, cause: &str) -> String {
     format!("member {member} has {cause} of round {round} of an exchange")
 }
 
+/// Ends the job, also where a panic would be outlived by whoever called: the other members would wait.
 fn fail(cause: String) {
     Pe::current(|pe| pe.fail("an exchange".to_owned(), cause));
 }
