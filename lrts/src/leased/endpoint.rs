@@ -2,7 +2,8 @@
 //! Endpoint: the trait that a network implements to be driven by `leased`, one value for this node, with its peers behind it.
 //!
 //! 1. It is used by one thread at a time, so it lives behind one lock. Nothing in it waits.
-//! 2. Messages to a peer arrive once and whole, or the peer is reported as broken. Order is not asked for.
+//! 2. Messages to a peer arrive once and whole, or the peer is reported as broken; where the network does not say whose message it
+//!    failed to carry, [`Event::Missing`] tells of it. Order is not asked for.
 //! 3. [`Refusal::Full`] means: the same call succeeds after some progress.
 //! 4. Whatever was posted is over once its [`Event`] was read, or once [`Endpoint::shut`] has returned.
 
@@ -90,6 +91,12 @@ pub(crate) enum Event {
         expect(dead_code, reason = "only verbs makes its connections on demand")
     )]
     Room,
+    /// Some message does not arrive, for this reason, and the network does not say whose it is.
+    #[cfg_attr(
+        not(any(feature = "ofi", test)),
+        expect(dead_code, reason = "only libfabric fails to receive without saying from whom")
+    )]
+    Missing(String),
     /// Nothing reaches this node or comes from it any more, for this reason.
     #[cfg_attr(
         not(feature = "verbs"),

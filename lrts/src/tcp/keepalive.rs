@@ -67,7 +67,14 @@ impl Keepalives {
         Self::watch_sockets(backend, sockets.collect())
     }
 
-    fn watch_sockets(backend: &'static str, open: BTreeMap<NodeId, OwnedFd>) -> Result<Self, LrtsError> {
+    /// Watches connections to peers.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(crate) fn watch_sockets(
+        backend: &'static str,
+        open: BTreeMap<NodeId, OwnedFd>,
+    ) -> Result<Self, LrtsError> {
         let system = |errno: Errno| LrtsError::System {
             operation: "watching the connections to peers",
             backend,

@@ -58,6 +58,7 @@ impl Exchange {
         peer.way.order.clear();
         // Before the operations that fail with it: the cause is told first.
         if is_first {
+            (self.has_lost, self.missing) = (true, None);
             self.notifications.push(Notification::Lost(error));
         }
         let Self { endpoint, poster, notifications, .. } = self;
@@ -66,6 +67,30 @@ impl Exchange {
         });
         if self.poster.has_doomed() {
             self.lingering.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// A message fails to arrive, of a peer that nobody names: the loss of one explains it, before or soon.
+    pub(super) fn miss(&mut self, cause: String) {
+        if !self.has_lost {
+            self.missing.get_or_insert_with(|| (Instant::now(), cause));
+        }
+    }
+
+    /// Loses the sender of a message that failed to arrive, or all who may be.
+    pub(super) fn lose_sender(&mut self, cause: &str) {
+        let nodes = self.peers.nodes();
+        let open = nodes.filter(|node| self.peers.get(*node).is_some_and(|peer| peer.goodbyes.is_open()));
+        let gap = |node: &NodeId| {
+            let order = &self.peers.get(*node)?.way.order;
+            order.has_gap().then(|| order.describe_gap())
+        };
+        let (with_gap, others): (Vec<_>, Vec<_>) =
+            open.map(|node| (node, gap(&node))).partition(|(_, gap)| gap.is_some());
+        for (node, gap) in if with_gap.is_empty() { others } else { with_gap } {
+            let message =
+                gap.unwrap_or_else(|| "a message, from it or from another node, never came".to_owned());
+            self.lose(node, format!("{message}: {cause}"));
         }
     }
 
@@ -83,7 +108,7 @@ impl Exchange {
 
     /// Whether something ends by the clock, or by events that no descriptor announces.
     pub(in crate::leased) fn watches_clock(&self) -> bool {
-        self.stalled || self.lingering.is_some()
+        self.stalled || self.lingering.is_some() || self.missing.is_some()
     }
 
     /// Whether all goodbyes were exchanged, and no operation is open.

@@ -34,6 +34,7 @@ impl Exchange {
                 self.finish(moved.map(|(id, _)| id));
             }
             Event::Room => {}
+            Event::Missing(cause) => self.miss(cause),
             Event::Broken(node, cause) => self.lose(node, cause),
             Event::Failed(cause) => self.shut(&cause),
         }

@@ -9,11 +9,16 @@
 //! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once.
 //! 5. What the network still holds of a lost peer's operations is waited for [`LINGER`] long; then the endpoint is closed,
 //!    because nothing else proves that it will not touch their memory. All peers are lost then.
+//! 6. A message that fails to arrive, and of which the network does not say whose it is, mostly is one of a process that has ended, which
+//!    is told otherwise. If no peer is lost [`LINGER`] long, those are whose later messages wait for an earlier one; if none do, whoever may
+//!    still have sent one.
 
 mod ending;
 mod hearing;
 mod order;
 mod sending;
+#[cfg(test)]
+mod tests;
 
 use super::endpoint::{Endpoint, Event, SENDS};
 use super::poster::{Poster, Progress};
@@ -29,7 +34,8 @@ use order::Order;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long the network may keep pieces of a lost peer's operations. Connections report their end within milliseconds.
+/// How long the network may keep pieces of a lost peer's operations, and a lost message may wait for the loss of its sender. Connections
+/// report their end within milliseconds.
 const LINGER: Duration = Duration::from_secs(2);
 
 pub(super) type Notification = crate::notification::Notification<Message>;
@@ -79,6 +85,10 @@ pub(super) struct Exchange {
     /// Buffers that the network did not take back yet.
     unposted: Vec<Arrival>,
     lingering: Option<Instant>,
+    /// A message failed to arrive, since when and why, and no loss explains it yet.
+    missing: Option<(Instant, String)>,
+    /// The loss of a peer was told, and with it the end of the job.
+    has_lost: bool,
     /// A frame found no room, and nothing has happened since.
     stalled: bool,
     events: Vec<Event>,
@@ -120,6 +130,8 @@ impl Exchange {
             sends: vec![(node, false); SENDS],
             unposted: Vec::new(),
             lingering: None,
+            missing: None,
+            has_lost: false,
             stalled: false,
             events: Vec::new(),
             notifications: Vec::new(),
@@ -218,6 +230,10 @@ impl Exchange {
             if let Progress::Broken(node, cause) = progress {
                 self.lose(node, cause);
             }
+        }
+        if let Some((_, cause)) = self.missing.take_if(|(since, _)| since.elapsed() > LINGER) {
+            self.lose_sender(&cause);
+            happened = true;
         }
         if self.lingering.is_some_and(|since| since.elapsed() > LINGER) {
             self.lingering = None;

@@ -4,6 +4,7 @@
 //! 2. How early it may be is up to the network. `udp;ofi_rxd` was seen to be some hundred messages ahead. `tcp;ofi_rxm` (libfabric 1.17) has
 //!    the receiver fetch each message of more than 16 KiB from its sender: what was sent behind it, as much as sockets hold, comes first.
 //!    If the sender is killed meanwhile, the message never comes, and the end of the sender's process is what there is to tell.
+//!    If it fails to arrive otherwise, the network says so ([`Event::Missing`](crate::leased::endpoint::Event::Missing)).
 //! 3. A number is an allegation: what is kept is bounded in bytes.
 
 use std::collections::BTreeMap;
@@ -66,6 +67,11 @@ impl Order {
         Some(bytes)
     }
 
+    /// Whether messages have come before the one that is due.
+    pub(super) fn has_gap(&self) -> bool {
+        !self.early.is_empty()
+    }
+
     /// What is missing, in words.
     pub(super) fn describe_gap(&self) -> String {
         format!("message {} never came, and {} later ones have", self.next, self.early.len())
@@ -73,7 +79,7 @@ impl Order {
 
     /// Whether no message has come.
     pub(super) fn is_new(&self) -> bool {
-        self.next == 0 && self.early.is_empty()
+        self.next == 0 && !self.has_gap()
     }
 
     /// Forgets what is kept.

@@ -4,7 +4,7 @@
 use super::{CONTEXT_BYTES, Endpoint, RECEIVES};
 use crate::fabric::pool::Arrival;
 use crate::leased::endpoint::{Event, SENDS};
-use chare_ofi_sys::abi::{FI_EAGAIN, FI_EAVAIL, fi_cq_err_entry, fi_cq_msg_entry};
+use chare_ofi_sys::abi::{FI_EAGAIN, FI_EAVAIL, FI_ETRUNC, fi_cq_err_entry, fi_cq_msg_entry};
 use chare_ofi_sys::calls;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
@@ -35,7 +35,7 @@ impl Endpoint {
                     events.push(event);
                 }
             }
-            count if count == -(FI_EAVAIL as isize) => events.extend(self.read_error()),
+            count if count == -(FI_EAVAIL as isize) => self.read_error(events),
             0 => {}
             count if count == -(FI_EAGAIN as isize) => {}
             count => events.push(Event::Failed(self.library.error_text(-count as c_int))),
@@ -52,7 +52,8 @@ impl Endpoint {
         (offset < self.contexts.len()).then_some(offset / CONTEXT_BYTES)
     }
 
-    fn read_error(&mut self) -> Option<Event> {
+    /// Reads why something failed. A message that comes with no sender's name was too long, which no node of the job sends, or it failed.
+    fn read_error(&mut self, events: &mut Vec<Event>) {
         let mut entry = fi_cq_err_entry {
             op_context: null_mut(),
             flags: 0,
@@ -68,20 +69,28 @@ impl Endpoint {
         };
         // SAFETY: the entry is there.
         if unsafe { calls::cq_readerr(self.cq, &mut entry) } <= 0 {
-            return None;
+            return;
         }
         let cause = self.describe(&entry);
-        Some(match self.index_of(entry.op_context)? {
-            // A message that nobody of the job sends, because it is too long, or one whose sender was killed before all of it had come: the end of
-            // the sender is told otherwise. The buffer is free again.
-            // SAFETY: the error ends its posting.
-            index if index < RECEIVES => Event::Received(unsafe { Arrival::new(index, 0) }),
-            index if index < RECEIVES + SENDS => {
+        let event = match self.index_of(entry.op_context) {
+            Some(index) if index < RECEIVES => {
+                // The buffer is free again, and empty.
+                // SAFETY: the error ends its posting.
+                events.push(Event::Received(unsafe { Arrival::new(index, 0) }));
+                if entry.err == FI_ETRUNC as c_int {
+                    return;
+                }
+                Event::Missing(cause)
+            }
+            Some(index) if index < RECEIVES + SENDS => {
                 self.free_sends.push(index - RECEIVES);
                 Event::SendFailed(index - RECEIVES, cause)
             }
-            index => Event::MoveFailed(index - RECEIVES - SENDS, cause),
-        })
+            Some(index) => Event::MoveFailed(index - RECEIVES - SENDS, cause),
+            // A message that was copied out at once.
+            None => Event::Missing(cause),
+        };
+        events.push(event);
     }
 
     fn describe(&self, entry: &fi_cq_err_entry) -> String {

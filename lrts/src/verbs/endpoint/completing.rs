@@ -36,13 +36,16 @@ impl Endpoint {
     fn received(&mut self, one: &ibv_wc, events: &mut Vec<Event>, ended: &mut Vec<(NodeId, String)>) {
         let slot = (one.wr_id & !RECEIVE) as usize;
         let sender = self.pairs.get(&one.qp_num).copied();
-        let is_whole = one.status == ibv_wc_status::IBV_WC_SUCCESS && one.byte_len > 0;
-        let len = if is_whole { one.byte_len as usize } else { 0 };
+        let failed = one.status != ibv_wc_status::IBV_WC_SUCCESS;
+        let len = if failed { 0 } else { one.byte_len as usize };
         // SAFETY: its completion says that it is not posted; it completes once per posting.
         let arrival = unsafe { Arrival::new(slot, len) };
         let returned = self.incoming.bytes(&arrival).last().copied();
         let (Some(node), Some(returned)) = (sender, returned) else {
-            // Work of a connection that is no more, or that failed in the middle of it.
+            // Work of a connection that is no more, or that fails in the middle of it.
+            if let Some(node) = sender.filter(|_| failed) {
+                note_end(ended, node, cause_of(one, node, ended));
+            }
             return self.post_again(arrival);
         };
         if self.link(node).is_some_and(|link| matches!(link.state, State::Granting(_))) {
@@ -79,9 +82,7 @@ impl Endpoint {
         events.push(Event::Room);
         let Some(cause) = cause else { return events.extend(self.done(work)) };
         events.extend(self.failed(work, &cause));
-        if ended.iter().all(|(known, _)| *known != node) {
-            ended.push((node, cause));
-        }
+        note_end(ended, node, cause);
     }
 
     fn done(&mut self, work: Work) -> Option<Event> {
@@ -105,6 +106,13 @@ impl Endpoint {
             }
             Work::Moved(slot) => Some(Event::MoveFailed(slot, cause.to_owned())),
         }
+    }
+}
+
+/// A connection ends for a reason, unless one is known.
+fn note_end(ended: &mut Vec<(NodeId, String)>, node: NodeId, cause: String) {
+    if ended.iter().all(|(known, _)| *known != node) {
+        ended.push((node, cause));
     }
 }
 
