@@ -185,7 +185,7 @@ impl GatherTarget {
         match self.0.filled(number) {
             Ok(true) => Self::end(),
             Ok(false) => {}
-            Err(cause) => misfit(from, &cause),
+            Err(cause) => fail(from, &cause),
         }
     }
 
