@@ -321,10 +321,13 @@ fn halves() -> Partition<u32> {
     Partition::rows([2, 4], 2).expect("a row for each")
 }
 
+/// What a member does wrong.
+type Mistake = fn(&ParticipantProxy);
+
 /// The others would wait for what never comes.
 #[test]
 fn members_of_a_collective_that_do_not_agree_end_the_job_whatever_their_panics_do() {
-    let mistakes: [(fn(&ParticipantProxy), &str); 3] = [
+    let mistakes: [(Mistake, &str); 3] = [
         (|all| all.put(Gather::into(vec![0; 8], &halves(), Callback::ignore())), "which was put before"),
         (|all| all.at(1).give(), "member 1 calls `all_gather`"),
         (|all| all.at(1).gather_at(0), "member 1 calls `gather_at` with the root 0"),
@@ -335,7 +338,7 @@ fn members_of_a_collective_that_do_not_agree_end_the_job_whatever_their_panics_d
             all.at(0).show();
             chare::quiescence().await;
             err(&all);
-            std::future::pending().await
+            std::future::pending::<()>().await;
         });
         let error = failed.expect_err("they do not agree").to_string();
         assert!(error.contains(words), "{words}: {error}");

@@ -294,7 +294,7 @@ fn error_of(
         let members = if is_one_on_each { u64::from(chare::pes()) } else { MEMBERS };
         let on = |index| PeId(index as u32 % chare::pes());
         begin(&HardyProxy::create(ArrayOptions::new(members).place_by(on)));
-        std::future::pending().await
+        std::future::pending::<()>().await;
     });
     ended.expect_err("somebody panics").to_string()
 }

@@ -10,6 +10,7 @@ mod claims;
 #[cfg(feature = "cuda")]
 mod device;
 mod direct;
+mod engine;
 mod forged;
 mod group;
 mod hostile;
@@ -97,6 +98,7 @@ fn main() -> ExitCode {
     checks.extend(startup::checks());
     checks.extend(paths::checks());
     checks.extend(direct::checks());
+    checks.extend(engine::checks());
     checks.extend(secret::checks());
     checks.extend(layouts::checks());
     #[cfg(feature = "cuda")]

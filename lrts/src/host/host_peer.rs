@@ -294,7 +294,8 @@ impl HostPeer {
         }
         let claimed = self.board.claim(key.slot, key.generation, mode);
         let notice = claimed.map_err(|denied| not_granted(denied, self.node(), &self.bells))?;
-        let claim = PeerClaim { neighbour: Arc::clone(self), slot: key.slot, mode, notice };
+        let neighbour = Arc::clone(self);
+        let claim = PeerClaim { neighbour, slot: key.slot, mode, notice, is_abandoned: false };
         check_range(self.node(), &notice, offset, len, mode).map_err(ClaimError::Failed)?;
         Ok(claim)
     }
@@ -307,9 +308,15 @@ pub(crate) struct PeerClaim {
     slot: u32,
     mode: ClaimMode,
     notice: Notice,
+    is_abandoned: bool,
 }
 
 impl PeerClaim {
+    /// Leaves the region claimed for ever: something went wrong with its bytes, and nobody is to take them for whole.
+    pub(crate) fn abandon(mut self) {
+        self.is_abandoned = true;
+    }
+
     /// The neighbour whose region it is.
     pub(crate) fn neighbour(&self) -> &Arc<HostPeer> {
         &self.neighbour
@@ -323,6 +330,8 @@ impl PeerClaim {
 
 impl Drop for PeerClaim {
     fn drop(&mut self) {
-        self.neighbour.bells.tell(self.neighbour.board.release(self.slot, self.mode));
+        if !self.is_abandoned {
+            self.neighbour.bells.tell(self.neighbour.board.release(self.slot, self.mode));
+        }
     }
 }

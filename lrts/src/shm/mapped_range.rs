@@ -116,9 +116,11 @@ impl Writing {
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        if self.pieces > 0 {
-            // Something went wrong with a piece: its owner never takes it for written.
-            std::mem::forget(self.claim.take());
+        // A piece that could not be written: its owner never takes it for written.
+        if self.pieces > 0
+            && let Some(claim) = self.claim.take()
+        {
+            claim.abandon();
         }
     }
 }

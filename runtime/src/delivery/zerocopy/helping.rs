@@ -52,7 +52,7 @@ fn copy(
     let Some(pieces) = planned.shared() else { return Ok(None) };
     let copy = CopyOfDivided::new((&planned.plan, pieces), source, filled, target.node).map_err(in_words)?;
     // The only PE of a node would help all the same, and begin later.
-    Ok(Some(if node.topology.pes_per_node() > 1 { copy.as_help() } else { copy }))
+    Ok(Some(if node.topology.pes_per_node() > 1 { copy.into_help() } else { copy }))
 }
 
 fn begin(node: &Arc<Node>, copy: CopyOfDivided, asking: NodeId) {

@@ -13,7 +13,8 @@ use std::thread::LocalKey;
 const COMPARED_INDICES: u64 = 64;
 
 /// Most indices on both sides of a plan that is kept for the next time: a plan keeps the lists of its layouts, so that a thread keeps a
-/// megabyte at most.
+/// megabyte at most. Threads remember longer layouts of several buffers (`model/nocopy/several/span.rs`): by them a peer knows what it keeps, so
+/// that the buffers are lent, not packed; a plan is no more than time, which is little beside the copy of so many pieces.
 const PLANNED_INDICES: u64 = 4096;
 
 /// Plans by the one layout that is not one piece of memory, found by its address.

@@ -50,7 +50,7 @@ impl CopyOfDivided {
     }
 
     /// Leaves the pieces to PEs that have nothing else to do: the other end copies what they do not.
-    pub(crate) fn as_help(self) -> Self {
+    pub(crate) fn into_help(self) -> Self {
         Self { is_help: true, ..self }
     }
 

@@ -1,7 +1,7 @@
 //! Span of several pieces of memory: the bytes from the lowest to the highest, and the layout that selects the pieces.
 //!
-//! An iteration lends the same arrays again and again, so that each thread remembers the layouts of the last spans; the plans from and to
-//! them are then known, too.
+//! An iteration lends the same arrays again and again, so that each thread remembers the layouts of the last spans: peers know them then,
+//! and the plans from and to them are known, too, unless they are very long.
 
 use crate::base::recent::Recent;
 use chare_layout::{LayoutError, Raw};
