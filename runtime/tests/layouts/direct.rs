@@ -66,6 +66,26 @@ fn a_get_reads_what_a_layout_selects_of_the_peers_memory() {
 }
 
 #[test]
+fn a_get_reads_what_lies_far_apart() {
+    by_every_method(&SHAPES, || async {
+        let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
+        sinks.at(0).insert_on(last());
+        let edge = 50;
+        // Two long rows, and single elements each in a page of its own, more of them than a node has operations open.
+        for (rows, len, every) in [(2, 1250, 1 << 22), (2500, 1, 1500)] {
+            let selection = Layout::<u32>::vector(rows, len, every).expect("it fits");
+            let mut values = vec![u32::MAX; selection.span() as usize];
+            let places = places(&selection);
+            (0..).zip(&places).for_each(|(value, place)| values[*place] = value);
+            let source = RegisteredSource::register(values);
+            let (filled, done) = chare::future();
+            sinks.at(0).read_by(source.handle().only(&selection), edge, None, done);
+            assert!((0..2500).eq(filled.await.iter().copied()), "{rows} rows");
+        }
+    });
+}
+
+#[test]
 fn a_put_writes_what_a_layout_selects_of_the_peers_memory_and_nothing_else() {
     by_every_method(&SHAPES, || async {
         let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());

@@ -344,7 +344,9 @@ pub(crate) fn get(
             let selected = from.and_then(|from| Selected::new((key, offset), from, to?));
             match selected {
                 Ok(selected) => {
-                    return selected.read(node, memory, |_, moved, memory| finish(moved, memory));
+                    return selected
+                        .of_one_buffer()
+                        .read(node, memory, |_, moved, memory| finish(moved, memory));
                 }
                 Err(_) => {
                     // Only a peer invents such bounds.

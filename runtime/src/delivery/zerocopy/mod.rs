@@ -37,6 +37,8 @@ pub(crate) mod remote_memory;
 pub(crate) mod scattered_put;
 mod selected_read;
 pub(crate) mod send;
+mod series;
+mod stretches;
 
 pub(crate) use destination::Destination;
 pub(crate) use posted_call::{PostedCall, Served};

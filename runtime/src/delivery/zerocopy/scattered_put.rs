@@ -2,28 +2,21 @@
 //! where the kernel copies the region, run by run under one lease where a network writes it by itself, else by one put for each piece.
 
 use super::selected_read::{carry_out, runs};
+use super::series::{Begin, Parts, carry_out_each};
 use crate::model::nocopy::foreign::{Span, Write};
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use chare_layout::{Plan, Raw};
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::{Completion, Memory, RegionKey, Run, TransferError};
-use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Puts of one transfer that are under way at once: as many as a node has open at another. More would wait, and be tried again and again.
-const PUTS_MAX: usize = 64;
-
-/// The puts of one transfer, some of which are under way.
+/// Puts of the pieces.
 struct Puts<F> {
     key: RegionKey,
     memory: Memory,
     /// Those to come: place in the region, place in the memory, bytes.
     rest: std::vec::IntoIter<(u64, usize, usize)>,
-    under_way: usize,
-    /// Whether a thread begins puts: those that end meanwhile are left to it.
-    is_beginning: bool,
-    moved: Result<usize, TransferError>,
     finish: F,
 }
 
@@ -107,59 +100,23 @@ fn put_each(
         run
     };
     let runs: Vec<_> = layout.runs_within(0, memory.len() as u64).map(run).collect();
-    let (memory, rest) = (memory.clone(), runs.into_iter());
-    let puts = Puts { key, memory, rest, under_way: 0, is_beginning: true, moved: Ok(0), finish };
-    go_on(node, &Arc::new(Mutex::new(Some(puts))))
+    carry_out_each(node, Puts { key, memory: memory.clone(), rest: runs.into_iter(), finish })
 }
 
-/// Begins puts, until as many are under way as may be, or all are over.
-fn go_on<F>(node: &Arc<Node>, puts: &Arc<Mutex<Option<Puts<F>>>>) -> Status
+impl<F> Parts for Puts<F>
 where
     F: FnOnce(Result<usize, TransferError>) + Send + 'static,
 {
-    loop {
-        let mut locked = puts.lock();
-        let Some(all) = locked.as_mut() else { return Status::Complete };
-        let next = if all.under_way < PUTS_MAX { all.rest.next() } else { None };
-        let Some((place, here, len)) = next else {
-            all.is_beginning = false;
-            if all.under_way > 0 {
-                return Status::Pending;
-            }
-            let over = locked.take();
-            drop(locked);
-            if let Some(Puts { memory, moved, finish, .. }) = over {
-                // Whoever hears of the end may write the memory again.
-                drop(memory);
-                finish(moved);
-            }
-            return Status::Complete;
-        };
-        all.under_way += 1;
-        let (key, from) = (all.key, all.memory.slice(here, len));
-        drop(locked);
-        let (then_node, then_puts) = (Arc::clone(node), Arc::clone(puts));
-        let then = move |completion: Completion| {
-            let goes_on = then_puts.lock().as_mut().is_some_and(|puts| puts.end(completion.result));
-            if goes_on {
-                go_on(&then_node, &then_puts);
-            }
-        };
-        node.put((key, place), from, Box::new(then));
+    fn next(&mut self, _: &Node) -> Result<Option<Begin>, TransferError> {
+        Ok(self.rest.next().map(|(place, here, len)| -> Begin {
+            let (key, from) = (self.key, self.memory.slice(here, len));
+            Box::new(move |node, then| node.put((key, place), from, then))
+        }))
     }
-}
 
-impl<F> Puts<F> {
-    /// Notes the end of a put; the first error ends those to come. Returns whether the caller is to begin more.
-    fn end(&mut self, result: Result<usize, TransferError>) -> bool {
-        self.moved = match (std::mem::replace(&mut self.moved, Ok(0)), result) {
-            (Ok(moved), Ok(more)) => Ok(moved + more),
-            (Err(cause), _) | (Ok(_), Err(cause)) => {
-                self.rest = Vec::new().into_iter();
-                Err(cause)
-            }
-        };
-        self.under_way -= 1;
-        !std::mem::replace(&mut self.is_beginning, true)
+    fn finish(self, _: &Arc<Node>, moved: Result<usize, TransferError>) {
+        // Whoever hears of the end may write the memory again.
+        drop(self.memory);
+        (self.finish)(moved);
     }
 }

@@ -3,11 +3,13 @@
 //! 1. Where the kernel copies the memory, it is read by vectors or by the sieve, whichever is quicker; a long one in pieces.
 //! 2. Where a network reads memory by itself, and the runs are long or far apart, it reads them alone, under one lease: to where they are
 //!    wanted, or, if they were cut there into many more, side by side, and the selection is copied from there.
-//! 3. Elsewhere, and where a path refuses half-way, the whole span of the selection is fetched as other memory is, and the selection
-//!    copied from there.
+//! 3. Elsewhere, and where a path refuses half-way, [`Stretches`] of its span are fetched as other memory is, and the selection copied from
+//!    there.
 
 use super::planned::{planned, whole};
 use super::remote_memory::room;
+use super::series::{Begin, Parts, carry_out_each};
+use super::stretches::{PAGE_BYTES, Stretches, TRANSFER_BYTES};
 use crate::model::nocopy::foreign::{CopyOfForeign, Read, Span};
 use crate::model::nocopy::selected;
 use crate::node::Node;
@@ -25,6 +27,8 @@ pub(super) struct Selected {
     from: Arc<Raw>,
     to: Arc<Raw>,
     plan: Arc<Plan>,
+    /// Fewer bytes than these between two runs may be fetched with them.
+    between: u64,
 }
 
 impl Selected {
@@ -41,7 +45,18 @@ impl Selected {
         let (origin, bytes) = (from.origin(), from.span() as usize);
         let from = if origin == 0 { from } else { Arc::new(from.shifted(-origin)?) };
         let plan = Arc::clone(&planned(&from, &to)?.plan);
-        Ok(Self { span: Span { key, at: offset.saturating_add_signed(origin), bytes }, from, to, plan })
+        Ok(Self {
+            span: Span { key, at: offset.saturating_add_signed(origin), bytes },
+            from,
+            to,
+            plan,
+            between: PAGE_BYTES,
+        })
+    }
+
+    /// The same of a region that is known to be one buffer: what lies between is memory, too.
+    pub(super) fn of_one_buffer(self) -> Self {
+        Self { between: TRANSFER_BYTES, ..self }
     }
 
     pub(super) fn plan(&self) -> &Plan {
@@ -76,7 +91,7 @@ impl Selected {
         })
     }
 
-    /// Has a network read the runs, where it can and that is quicker; else fetches all around them.
+    /// Has a network read the runs, where it can and that is quicker; else fetches what holds them.
     fn read_over_network(
         self,
         node: &Arc<Node>,
@@ -94,7 +109,16 @@ impl Selected {
         }
         let beside = whole(bytes).and_then(|to| {
             let (from, unpack) = (Arc::clone(&self.from), planned(&to, &self.to)?);
-            Ok((Self { span: self.span, plan: Arc::clone(&planned(&from, &to)?.plan), from, to }, unpack))
+            Ok((
+                Self {
+                    span: self.span,
+                    plan: Arc::clone(&planned(&from, &to)?.plan),
+                    from,
+                    to,
+                    between: self.between,
+                },
+                unpack,
+            ))
         });
         let (beside, unpack) =
             beside.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"));
@@ -143,33 +167,57 @@ impl Selected {
         node.get_runs((key, at), (into, runs), Box::new(then))
     }
 
-    /// Fetches the span, and copies the selection from there.
+    /// Fetches stretches of the span, each by a get, and copies the selection from there.
     fn fetch(
         self,
         node: &Arc<Node>,
-        mut into: MemoryMut,
+        into: MemoryMut,
         finish: impl FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
     ) -> Status {
-        let Span { key, at, bytes } = self.span;
-        let room = match room(node, bytes as u64) {
-            Ok(room) => room,
-            Err(cause) => {
-                finish(node, Err(TransferError::Refused { node: key.node, cause }), into);
-                return Status::Complete;
-            }
-        };
-        let then_node = Arc::clone(node);
-        let then = move |completion: Completion| {
-            let moved = completion.result.map(|fetched| {
-                let source = completion.memory.expect("a get hands its memory back").freeze();
-                then_node.outside.count_copy(fetched);
-                then_node.outside.sieved.add_shared(1);
-                scatter(&self.plan, &source, &mut into);
-                self.plan.bytes() as usize
-            });
-            finish(&then_node, moved, into);
-        };
-        node.get((key, at), (room, bytes), Box::new(then))
+        let Self { span, plan, between, .. } = self;
+        let stretches = Stretches::of(&plan, between);
+        carry_out_each(node, Fetching { span, plan, stretches, fetched: Vec::new(), into, finish })
+    }
+}
+
+/// Gets of the stretches that hold a selection.
+struct Fetching<F> {
+    span: Span,
+    plan: Arc<Plan>,
+    stretches: Stretches,
+    /// What came of those that have begun.
+    fetched: Vec<Option<Memory>>,
+    into: MemoryMut,
+    finish: F,
+}
+
+impl<F> Parts for Fetching<F>
+where
+    F: FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
+{
+    fn next(&mut self, node: &Node) -> Result<Option<Begin>, TransferError> {
+        let Some(stretch) = self.stretches.nth(self.fetched.len()) else { return Ok(None) };
+        self.fetched.push(None);
+        let (key, offset) = (self.span.key, self.span.at + stretch.start);
+        let room = room(node, stretch.end - stretch.start);
+        let room = room.map_err(|cause| TransferError::Refused { node: key.node, cause })?;
+        let bytes = room.len();
+        Ok(Some(Box::new(move |node, then| node.get((key, offset), (room, bytes), then))))
+    }
+
+    fn take(&mut self, place: usize, memory: Option<MemoryMut>) {
+        self.fetched[place] = memory.map(MemoryMut::freeze);
+    }
+
+    fn finish(self, node: &Arc<Node>, moved: Result<usize, TransferError>) {
+        let Self { plan, stretches, fetched, mut into, finish, .. } = self;
+        let moved = moved.map(|fetched_bytes| {
+            node.outside.count_copy(fetched_bytes);
+            node.outside.sieved.add_shared(1);
+            stretches.scatter(&plan, fetched.into_iter().flatten(), &mut into);
+            plan.bytes() as usize
+        });
+        finish(node, moved, into);
     }
 }
 
@@ -211,4 +259,43 @@ pub(super) fn runs(plan: &Plan, run: impl Fn(u64, u64, usize) -> Run) -> Runs {
 pub(super) fn scatter(plan: &Plan, source: &Memory, into: &mut MemoryMut) {
     let copied = selected::copy(plan, source, into);
     copied.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::in_process::Job;
+    use crate::model::nocopy::Leaving;
+    use crate::pe::Pe;
+
+    /// Far more than anybody fetches for a few elements.
+    const FAR: usize = 1 << 30;
+
+    #[test]
+    fn of_arrays_far_apart_nothing_is_fetched_that_lies_between() {
+        let code = Job::in_process(1, 1).run(|| async {
+            let node = Pe::current(|pe| Arc::clone(&pe.node));
+            let array = Raw::bytes_of(64).and_then(|piece| piece.hvector(100, 1, 128)).expect("it fits");
+            let both = Raw::sequence(&[(FAR as i64, &array), (1000, &array)]).expect("it fits");
+            let bytes = both.bytes() as usize;
+            let mut memory = MemoryMut::heap_zeroed(FAR + array.span() as usize);
+            let places = both.runs().flat_map(|(at, len)| at as usize..at as usize + len as usize);
+            places.enumerate().for_each(|(count, place)| memory.as_mut_slice()[place] = count as u8);
+            let lent = node.transfers.lend(node.network.regions(), Leaving::plain(memory.freeze(), None));
+            let (key, _) = lent.unwrap_or_else(|_| unreachable!("there is room"));
+            let selected = Selected::new((key, 0), Arc::new(both), whole(bytes as u64).expect("it fits"));
+            let before = node.outside.copied_bytes.read();
+            let (landed, land) = std::sync::mpsc::channel();
+            let into = MemoryMut::heap_zeroed(bytes);
+            selected.expect("it fits").fetch(&node, into, move |_, moved, memory| {
+                landed.send((moved, memory)).expect("it is waited for");
+            });
+            let (moved, memory) = land.recv().expect("a copy in this process is over at once");
+            assert_eq!(moved, Ok(bytes));
+            assert!(memory.as_slice().iter().enumerate().all(|(count, byte)| *byte == count as u8));
+            let fetched = node.outside.copied_bytes.read() - before;
+            assert_eq!(fetched, 2 * array.span(), "each array with what lies between its elements");
+        });
+        assert_eq!(code.expect("the job runs"), 0);
+    }
 }

@@ -51,6 +51,50 @@ pub(crate) fn copy_from(plan: &Plan, source: &[u8], target: &mut MemoryMut) -> R
     Ok(())
 }
 
+/// A stretch of memory that lies elsewhere, which was fetched.
+pub(crate) struct Fetched {
+    /// Where it begins there.
+    pub(crate) at: u64,
+    pub(crate) memory: Memory,
+}
+
+/// Copies by a plan of which all that it reads was fetched in these stretches, in the order of their places.
+///
+/// # Errors
+/// A layout that selects what lies outside the target; nothing was copied.
+///
+/// # Panics
+/// If something was not fetched.
+pub(crate) fn copy_fetched(
+    plan: &Plan,
+    stretches: &[Fetched],
+    target: &mut MemoryMut,
+) -> Result<(), LayoutError> {
+    // The quicker way, where the plan says no more of its source than it reads.
+    if let [Fetched { at: 0, memory }] = stretches
+        && copy(plan, memory, target).is_ok()
+    {
+        return Ok(());
+    }
+    plan.check_bounds(u64::MAX, target.len() as u64)?;
+    plan.for_each_copy(&mut |copies| {
+        let len = copies.block as usize;
+        copies.for_each_block(&mut |source, place| {
+            let source = source as u64;
+            let behind = stretches.partition_point(|stretch| stretch.at <= source);
+            let Fetched { at, memory } = stretches[..behind].last().expect("what is read was fetched");
+            let from = &memory.as_slice()[(source - at) as usize..][..len];
+            // SAFETY: the bounds of what the plan writes were checked; the target's handle, which is exclusive, keeps others from touching
+            // that, and the source is memory of its own.
+            unsafe {
+                let to = target.address().offset(place as isize);
+                std::ptr::copy_nonoverlapping(from.as_ptr(), to, len);
+            }
+        });
+    });
+    Ok(())
+}
+
 /// What a plan to one piece of memory copies there, to be written into an encoding.
 pub(crate) struct Gathered<'a> {
     pub(crate) plan: &'a Plan,
