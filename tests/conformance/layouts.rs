@@ -21,6 +21,7 @@ struct Path {
 
 /// What is read of memory that nobody maps.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "ofi"), expect(dead_code, reason = "fewer networks read in fewer ways"))]
 enum Reads {
     /// What is selected, alone.
     Alone,
