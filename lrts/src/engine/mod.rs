@@ -142,6 +142,18 @@ impl Copies {
         !self.is_idle() && (!self.left_over.is_empty() || !self.jobs.lock().standing.is_empty())
     }
 
+    /// Whether this thread has posted a job of which fragments wait.
+    #[inline]
+    pub(crate) fn has_own(&self) -> bool {
+        !self.is_idle() && self.finds_own()
+    }
+
+    #[inline(never)]
+    fn finds_own(&self) -> bool {
+        let own = Some(std::thread::current().id());
+        self.jobs.lock().standing.iter().any(|job| job.poster == own)
+    }
+
     /// Whether nobody has to poll: what is left runs on threads that will see to its end.
     pub(crate) fn may_sleep(&self) -> bool {
         self.is_idle()

@@ -144,6 +144,12 @@ impl Reach {
         !self.copies.may_sleep()
     }
 
+    /// Whether pieces wait of a long copy that this thread has posted.
+    #[inline]
+    pub fn has_own_copies(&self) -> bool {
+        self.copies.has_own()
+    }
+
     /// Copies a piece of a long copy, whoever has posted it, and tells `sink` of those that have ended. For a thread that has nothing
     /// else to do. Returns whether there was any to do. As long as a copy of 64 KiB; one load if there is nothing.
     pub fn help(&self, sink: &mut dyn Sink) -> bool {

@@ -173,7 +173,7 @@ fn turn<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy) {
 /// Waits until there is something to do.
 fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy, leisure: &mut Leisure) {
     // Most waits are over before the clock could be read twice: they are not even counted as idle.
-    if policy == IdlePolicy::Spin && look_often::<SEEN>(pe) {
+    if policy == IdlePolicy::Spin && (copy_beside_helpers(pe) || look_often::<SEEN>(pe)) {
         return;
     }
     let idle_since = Instant::now();
@@ -193,6 +193,11 @@ fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy, leisure: &mut Leisure
         leisure.begin(pe, 1);
     }
     pe.counters.idle_ns.add(idle_since.elapsed().as_nanos() as u64);
+}
+
+/// Copies a piece if the PE has posted copies, which it leaves to helpers for as long as it has work; returns whether there was one.
+fn copy_beside_helpers(pe: &Pe) -> bool {
+    pe.node.network.has_own_copies() && polling::help(&pe.node)
 }
 
 /// Looks for work a few times; returns whether there was some. A processor's pause between two looks lets the core's other hardware thread go
