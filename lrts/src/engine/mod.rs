@@ -1,7 +1,7 @@
 //! Copy engines: long copies as jobs, which threads that poll, idle threads and engines carry out in fragments. Never on the way of
 //! messages: who posts a long copy goes on at once.
 //!
-//! 1. The thread that posted a job copies a fragment when it polls and nothing has arrived, unless somebody has helped a moment ago:
+//! 1. The thread that posted a job copies a fragment when it polls and nothing has arrived, unless another one has helped a moment ago:
 //!    so a job goes on without anybody else, and is left to helpers where there are any. Any thread goes on with a job of which no fragment
 //!    has been taken for a while, as when its poster is in a long entry.
 //! 2. A thread that has nothing else to do helps with any job. Jobs that help another process with its copy are for such threads alone.
@@ -80,7 +80,7 @@ struct Standing {
 #[derive(Default)]
 struct Jobs {
     standing: VecDeque<Standing>,
-    /// When a thread that had nothing else to do took a fragment last.
+    /// When a thread that had nothing else to do took a fragment of another thread's job last.
     last_help: Option<Instant>,
 }
 
@@ -200,9 +200,11 @@ impl Copies {
     fn take(&self, whose: Whose) -> Option<Fragment> {
         let mut in_vain = Vec::new();
         let mut jobs = self.jobs.lock();
+        let mut is_for_others = false;
         let taken = loop {
             let Some(position) = jobs.position(whose) else { break None };
             let job = &mut jobs.standing[position];
+            is_for_others = whose == Whose::All && job.poster != Some(std::thread::current().id());
             let is_in_vain = job.rest.is_in_vain();
             let fragment = if is_in_vain { None } else { Some(job.rest.split(PIECE_BYTES)) };
             job.last_taken = Instant::now();
@@ -215,7 +217,7 @@ impl Copies {
                 break fragment;
             }
         };
-        if taken.is_some() && whose == Whose::All {
+        if taken.is_some() && is_for_others {
             jobs.last_help = Some(Instant::now());
         }
         drop(jobs);

@@ -25,7 +25,7 @@ const MAIL_BATCH: usize = 64;
 const MAIL_INTERVAL: u32 = 64;
 /// Steps between two looks by a PE that has less to do: a look takes a twentieth of a call.
 const MAIL_LOOK_INTERVAL: u32 = 8;
-/// Time without work after which a spinning PE helps with long copies, a piece of 64 KiB between two looks for work. A PE that is called
+/// Time without work after which an idle PE helps with long copies, a piece of 64 KiB between two looks for work. A PE that is called
 /// again and again, as in a ping-pong of 2 us between processes, is never that idle. A PE at [`Leisure`] does not wait for it.
 const HELP_AFTER: Duration = Duration::from_micros(10);
 /// Looks for work between two readings of the clock: a reading costs as much as several looks.

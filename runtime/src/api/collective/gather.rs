@@ -5,7 +5,7 @@
 //! 2. A member calls it with its elements as a nocopy argument, which lands in the member's part: one pass from the member's layout to the
 //!    part's where the memory is reached in place, however many parts are under way. Small parts travel with the call. A member on the
 //!    target's PE copies what is short without a call.
-//! 3. Parts of medium length are [open](super::open_parts): a member that reaches the buffer puts its elements there by itself, while others
+//! 3. Parts that are too long to travel with a call are [open](super::open_parts) where that pays: a member that reaches the buffer puts its elements there by itself, while others
 //!    do the same, and calls the target with the number of the part.
 //! 4. When the last part has landed, the parts are the buffer again, which goes to the callback; and the target is destroyed. Whatever is
 //!    put after that was put before.
@@ -13,7 +13,7 @@
 //! The target takes bytes, whatever the elements: see [`filling`](super::filling).
 
 use super::filling::{Bytes, Filling, in_bytes};
-use super::open_parts::{Filled, Filling as Fill, OpenParts};
+use super::open_parts::{Fill, Filled, OpenParts};
 use crate::api::proxy::ElementHandle;
 use crate::model::index::ArrayIndex;
 use crate::model::nocopy::{Completion, Element, NocopyArgument, OutgoingMemory};
@@ -21,7 +21,6 @@ use crate::pe::Pe;
 use crate::pe::creations::Epitaph;
 use crate::prelude::*;
 use chare_layout::{Partition, RawPartition};
-use chare_lrts::reach::LONG_BYTES_MIN;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
@@ -116,14 +115,12 @@ impl<T: Element> Gather<T> {
 
     /// Copies the elements to the part without a message that brings them. Returns whether that can be.
     fn copy(&self, place: &[u64], elements: &Bytes) -> bool {
-        let Some(elements) = elements.plain() else { return false };
-        let is_short = elements.bytes() < LONG_BYTES_MIN;
-        let copy_here = |target: &mut GatherTarget| target.copy(place, elements);
-        if is_short && self.target.0.local(copy_here).is_some() {
+        let copy_here = |elements| self.target.0.local(|target| target.copy(place, elements));
+        if elements.at_once().and_then(copy_here).is_some() {
             return true;
         }
-        let filled = self.target.filled_callback();
-        match self.open.as_ref().and_then(|open| open.fill(place, elements, &filled)) {
+        let (Some(open), Some(elements)) = (&self.open, elements.plain()) else { return false };
+        match open.fill(place, elements, &self.target.filled_callback()) {
             Some(Fill::Over(number)) => self.target.filled((number, chare::my_pe())),
             Some(Fill::UnderWay) => {}
             None => return false,

@@ -104,7 +104,7 @@ impl OpenParts {
         place: &[u64],
         elements: &OutgoingMemory,
         owner: &Callback<Filled>,
-    ) -> Option<Filling> {
+    ) -> Option<Fill> {
         let number = self.partition.number_of(place)?;
         let key = self.keys.get(number as usize)?.as_ref()?;
         let part = self.partition.part(number)?;
@@ -122,18 +122,18 @@ impl OpenParts {
             let posted = is_meant.then_some(PostedMemory { memory, bytes, layout })?;
             if bytes < LONG_BYTES_MIN {
                 land_at_once(&pe.node, elements, posted).ok()?;
-                return Some(Filling::Over(number));
+                return Some(Fill::Over(number));
             }
             let (owner, filled) = (owner.erase(), (number, pe.id));
             let then = move |node: &Arc<Node>| node.fire(owner, Arguments::new(filled));
             land_in_pieces(&pe.node, elements, posted, "filling a part of a gather", then).ok()?;
-            Some(Filling::UnderWay)
+            Some(Fill::UnderWay)
         })
     }
 }
 
 /// A part that is being filled.
-pub(super) enum Filling {
+pub(super) enum Fill {
     /// The part of this number is filled, and its owner is to be told.
     Over(u64),
     /// The owner will be told.
