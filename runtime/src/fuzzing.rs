@@ -6,7 +6,6 @@
 //!    the work that follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
 use crate::base::numbering::Numbers;
-use crate::delivery::zerocopy::remote_memory::send_releases;
 use crate::delivery::{dispatch, inbox, polling};
 use crate::job::life::{self, Main};
 use crate::job::services::SERVICES;
@@ -18,6 +17,7 @@ use crate::node::{Ending, Node};
 use crate::pe::Pe;
 use crate::pe::queued::Queued;
 use crate::services::{aggregation, array};
+use crate::transfer::remote_memory::send_releases;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, Sink};

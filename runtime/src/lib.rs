@@ -38,7 +38,7 @@
 //! # A message's way
 //!
 //! ```text
-//! out   api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> the network
+//! out   api/proxy -> transfer -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> the network
 //! in    the network -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue
 //!       -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method
 //! ```
@@ -46,7 +46,7 @@
 //! Inside a process the arguments themselves travel; they are encoded when they leave it. Each file of the way opens with its place in
 //! it.
 //!
-//! The crate stands on eight floors, each importing only downwards: base, model, node, pe, delivery, services, api and job;
+//! The crate stands on nine floors, each importing only downwards: base, model, node, pe, transfer, delivery, services, api and job;
 //! `cargo xtask floors` keeps them.
 //!
 //! # Bounds
@@ -94,6 +94,7 @@ mod node;
 mod pe;
 pub mod prelude;
 mod services;
+mod transfer;
 
 pub use api::array_options::ArrayOptions;
 pub use api::collective::exchange::Exchange;

@@ -1,9 +1,9 @@
 //! Buffers of the runtime: allocated in memory that other nodes of the host can map, and turned back into vectors once no transfer holds
 //! them.
 
-use crate::delivery::zerocopy::deregistration;
 use crate::model::nocopy::{Buffer, BufferMut, Element, Received, Sent};
 use crate::pe::Pe;
+use crate::transfer::deregistration;
 
 impl<T: Element> BufferMut<T> {
     /// A buffer of `len` zeros in memory of the runtime. Other nodes of the same host, if there are any, can map this memory, so sending

@@ -21,12 +21,12 @@
 //! | a `#[nocopy(post)]` parameter | [`DevicePosted`](crate::DevicePosted), [`DeviceLanding`](crate::DeviceLanding) |
 //! | registered memory | [`rget_device`](crate::rget_device), [`rput_device`](crate::rput_device) |
 
-use crate::delivery::zerocopy::device::{continue_later, sender};
 use crate::model::arguments::Arguments;
 use crate::model::callback::Callback;
 use crate::model::error::JobError;
 pub use crate::node::devices::{DeviceChoice, DeviceChoiceError};
 use crate::pe::Pe;
+use crate::transfer::device::{continue_later, sender};
 #[cfg(feature = "cuda")]
 pub use chare_device::Cuda;
 pub use chare_device::{

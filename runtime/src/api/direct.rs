@@ -9,8 +9,6 @@
 //! The idea is Charm++'s Zero Copy Direct API (`CkNcpyBuffer`, manual section "Zero Copy Messaging API"), with ownership in place
 //! of raw pointers.
 
-use crate::delivery::zerocopy::laid_out::{self, Remote};
-use crate::delivery::zerocopy::scattered_put::put_scattered;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::frame::{self, Header};
@@ -22,6 +20,8 @@ use crate::model::nocopy::{
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use crate::pe::Pe;
+use crate::transfer::laid_out::{self, Remote};
+use crate::transfer::scattered_put::put_scattered;
 use chare_lrts::{MemoryMut, TransferError};
 use serde::{Deserialize, Serialize};
 use std::fmt;

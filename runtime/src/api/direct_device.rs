@@ -7,13 +7,13 @@
 //! job.
 
 use super::direct::Misfit;
-use crate::delivery::zerocopy::device::{Unfilled, check_device, get, put, sender, transfer_failed};
 use crate::model::nocopy::{
     Completion, DeviceLanding, DeviceSourceHandle, DeviceTargetHandle, DeviceTransferFailed,
     DeviceTransferred, Element, OutgoingDevice, SendDeviceBuffer, SentDevice,
 };
 use crate::node::Node;
 use crate::pe::Pe;
+use crate::transfer::device::{Unfilled, check_device, get, put, sender, transfer_failed};
 use chare_device::DeviceBufferMut;
 use std::sync::{Arc, OnceLock};
 

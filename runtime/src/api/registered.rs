@@ -5,12 +5,12 @@
 //! 2. A [`RegisteredTarget`] belongs to the runtime while it is registered; its owner reads it through [`RegisteredTarget::read`], which
 //!    fails while a put is under way, and gets it back by closing it.
 
-use crate::delivery::zerocopy::deregistration;
 use crate::model::arguments::Arguments;
 use crate::model::callback::{Callback, ErasedCallback};
 use crate::model::nocopy::{Buffer, BufferMut, Element, RemoteRange, SourceHandle, TargetHandle};
 use crate::node::Node;
 use crate::pe::Pe;
+use crate::transfer::deregistration;
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::{Held, RegionKey};
 use parking_lot::RwLock;

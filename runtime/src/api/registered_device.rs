@@ -4,13 +4,13 @@
 //! 2. A [`RegisteredDeviceTarget`] belongs to the runtime while it is registered. Writes of it follow one another, in the order in which
 //!    they come; its owner uses it between them by [`RegisteredDeviceTarget::with`], and gets it back by closing it.
 
-use crate::delivery::zerocopy::device::{check_device, give_back, gone, sender, transfer_failed};
 use crate::model::arguments::Arguments;
 use crate::model::callback::Callback;
 use crate::model::nocopy::{DeviceSourceHandle, DeviceTargetHandle, Element, Lender, SentDevice};
 use crate::node::Node;
 use crate::node::devices::{DeviceSource, DeviceTarget};
 use crate::pe::Pe;
+use crate::transfer::device::{check_device, give_back, gone, sender, transfer_failed};
 use chare_device::{Device, DeviceBuffer, DeviceBufferMut};
 use chare_lrts::Token;
 use std::fmt;

@@ -3,9 +3,6 @@
 //! Short ones are there when this returns, and the call runs at once. A call that has to wait is taken out of the queue; it waits in a
 //! [`PostedCall`] for buffers, or for its last transfer.
 
-use super::zerocopy::arrival::{self, Brought, Coming};
-use super::zerocopy::eager;
-use super::zerocopy::{Destination, PostedCall, Served};
 use crate::model::arguments::Arguments;
 use crate::model::envelope::Call;
 use crate::model::nocopy::{Few, Nocopy};
@@ -13,6 +10,9 @@ use crate::model::registry::{AnyChare, EntryRegistration, NotCalled, explain};
 use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
 use crate::pe::queued::FoundCall;
+use crate::transfer::arrival::{self, Brought, Coming};
+use crate::transfer::eager;
+use crate::transfer::{Destination, PostedCall, Served};
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -5,7 +5,6 @@ use super::bringing_in::{Begun, bring_in, bring_in_found};
 use super::fire::fire;
 use super::invocation::{Passed, conclude, finish, invoke, run};
 use super::lifecycle::{create_chare, remove_if_destroyed};
-use super::zerocopy::Destination;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
 use crate::model::ids::Target;
@@ -20,6 +19,7 @@ use crate::pe::early::Missing;
 use crate::pe::futures::{Broken, Resolved};
 use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
+use crate::transfer::Destination;
 use std::rc::Rc;
 
 /// Processes a piece of work and leaves [`Queued::Done`] in its place. `SEEN`: the PE may have a timeline, or take the times of entries; the

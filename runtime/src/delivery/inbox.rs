@@ -4,7 +4,6 @@
 //! The inbox runs on the PE that polls the network. It trusts no byte before it has checked it; a message that fails a check ends the job
 //! with an error that names the sender.
 
-use super::zerocopy::{Destination, arrival, device, helping, laid_out, remote_memory};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::frame::{self, Header};
@@ -18,6 +17,7 @@ use crate::node::mailbox::Work;
 use crate::node::{Arrival, Delivery, Ending, Large, Node};
 use crate::pe::Pe;
 use crate::pe::queued::Queued;
+use crate::transfer::{Destination, arrival, device, helping, laid_out, remote_memory};
 use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{NodeId, codec};
 use smallvec::smallvec;

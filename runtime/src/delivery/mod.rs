@@ -2,10 +2,10 @@
 //! lifecycle of chares. A message that a service sends to itself passes through here unread. The work of services and the types that
 //! users hold never live here.
 //!
-//! Out: `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
+//! Out: `api/proxy -> transfer -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
 //!
 //! A call to another node with one nocopy argument is no message before it is a frame:
-//! `api/proxy -> delivery/remote_call -> delivery/outbox (where to?) -> delivery/zerocopy -> delivery/outbound -> node/posting -> lrts`
+//! `api/proxy -> delivery/remote_call -> delivery/outbox (where to?) -> transfer -> delivery/outbound -> node/posting -> lrts`
 //!
 //! In:
 //! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
@@ -24,4 +24,3 @@ pub(crate) mod polling;
 pub(crate) mod remote_call;
 pub(crate) mod scheduler;
 pub(crate) mod shared_call;
-pub(crate) mod zerocopy;

@@ -1,8 +1,6 @@
 //! Outbound messages: those for PEs of other nodes, written into frames and posted, with what they cost and what they lend.
-//! `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> **delivery/outbound** -> node/posting -> lrts`
+//! `api/proxy -> transfer -> model/envelope -> pe/places -> delivery/outbox -> **delivery/outbound** -> node/posting -> lrts`
 
-use super::zerocopy::describing;
-use super::zerocopy::device;
 use crate::base::panics;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::{CallOptions, MessageName};
@@ -16,6 +14,8 @@ use crate::node::Node;
 use crate::node::backpressure::hold_back;
 use crate::node::credit::cost_of;
 use crate::pe::Pe;
+use crate::transfer::describing;
+use crate::transfer::device;
 use chare_lrts::codec::{CodecError, Writer};
 use std::sync::Arc;
 

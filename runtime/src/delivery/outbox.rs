@@ -1,5 +1,5 @@
 //! Outbox of a PE, the one fork of a message's way out: to this PE, to another PE of this node, or to another node.
-//! `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> **delivery/outbox** -> delivery/outbound -> node/posting -> lrts`
+//! `api/proxy -> transfer -> model/envelope -> pe/places -> **delivery/outbox** -> delivery/outbound -> node/posting -> lrts`
 
 use super::outbound;
 use crate::model::arguments::{Arguments, Message};

@@ -2,10 +2,10 @@
 //! `lrts -> **delivery/polling** -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
 
 use super::inbox::take;
-use super::zerocopy::{deregistration, remote_memory};
 use crate::model::error::JobError;
 use crate::node::Node;
 use crate::pe::Pe;
+use crate::transfer::{deregistration, remote_memory};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, Sink, events};
 use std::sync::Arc;
 use std::time::Duration;

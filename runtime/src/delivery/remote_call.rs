@@ -1,18 +1,18 @@
 //! Remote call: a call to another node with one nocopy argument in memory of the host, written into a frame at once.
-//! `api/proxy -> **delivery/remote_call** -> delivery/outbox -> delivery/zerocopy -> delivery/outbound -> node/posting -> lrts`
+//! `api/proxy -> **delivery/remote_call** -> delivery/outbox -> transfer -> delivery/outbound -> node/posting -> lrts`
 //!
 //! No message is made of the call first: no box, no erased arguments. What goes another way, the outbox sends.
 
 use super::outbound::{pack_plain, post};
 use super::outbox::locate_elsewhere;
-use super::zerocopy::eager::{self, Eager};
-use super::zerocopy::send;
 use crate::model::arguments::Message;
 use crate::model::envelope::PlainCall;
 use crate::model::ids::{PeId, Target};
 use crate::model::nocopy::{Outgoing, lent_bytes};
 use crate::model::registry::EntryRegistration;
 use crate::pe::Pe;
+use crate::transfer::eager::{self, Eager};
+use crate::transfer::send;
 use chare_lrts::codec::{CodecError, Writer};
 
 /// Calls an entry of one chare, by the entry's own options, if the call is one that is written at once; takes the argument then, and returns

@@ -6,8 +6,6 @@
 //! PE sleeps. A PE that has nothing to do helps with the long copies of its node before it sleeps. One sleeping PE of a node watches the network (see [`crate::base::watcher`]); the others park.
 
 use super::leisure::Leisure;
-use super::zerocopy::device::{launch_steps, launch_steps_if_due};
-use super::zerocopy::remote_memory::send_releases;
 use super::{dispatch, polling};
 use crate::base::panics;
 use crate::base::watcher::Entrance;
@@ -15,6 +13,8 @@ use crate::model::error::JobError;
 use crate::pe::queued::Queued;
 use crate::pe::run_queue::RunQueue;
 use crate::pe::{NETWORK_INTERVAL, Pe};
+use crate::transfer::device::{launch_steps, launch_steps_if_due};
+use crate::transfer::remote_memory::send_releases;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,6 @@
 
 use super::dispatch::run_call;
 use super::invocation::{Passed, finish, invoke};
-use super::zerocopy::dealt;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::Call;
@@ -11,6 +10,7 @@ use crate::model::registry::{AnyChare, EntryRegistration};
 use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
 use crate::pe::queued::Outcome;
+use crate::transfer::dealt;
 use std::rc::Rc;
 
 /// The parts of a call that all called members share.

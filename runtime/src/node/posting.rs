@@ -1,5 +1,5 @@
 //! Posting of messages to other nodes: sends a message, queues it while it waits for room or credit, and passes it down the tree of
-//! nodes. `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> **node/posting** -> lrts`
+//! nodes. `api/proxy -> transfer -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> **node/posting** -> lrts`
 
 use super::Node;
 use super::credit::{Cost, Fare, MESSAGE_BYTES};

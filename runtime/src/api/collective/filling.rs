@@ -5,11 +5,11 @@
 
 use super::open_parts::{Missing, OpenParts};
 use crate::delivery::fire::fire;
-use crate::delivery::zerocopy::laid_out::land_at_once;
 use crate::model::arguments::Message;
 use crate::model::nocopy::{Completion, Element, NocopyArgument, Outgoing, OutgoingMemory, PartMut, Rest};
 use crate::pe::Pe;
 use crate::prelude::*;
+use crate::transfer::laid_out::land_at_once;
 use chare_layout::RawPartition;
 use chare_lrts::reach::LONG_BYTES_MIN;
 

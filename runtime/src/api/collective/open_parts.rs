@@ -5,13 +5,13 @@
 //! 3. A part is open only where that pays: its elements are too many to travel with a message. Who cannot reach it, or comes late, sends
 //!    the elements.
 
-use crate::delivery::zerocopy::laid_out::{land_at_once, land_in_pieces};
-use crate::delivery::zerocopy::send::is_always_eager;
 use crate::model::arguments::Arguments;
 use crate::model::nocopy::{OutgoingMemory, PartMut, PostedMemory};
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::prelude::*;
+use crate::transfer::laid_out::{land_at_once, land_in_pieces};
+use crate::transfer::send::is_always_eager;
 use chare_layout::RawPartition;
 use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{Held, RegionKey};

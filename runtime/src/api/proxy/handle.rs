@@ -1,10 +1,10 @@
 //! Parts that all handles share: arguments taken in, registrations looked up, equality.
 
-use crate::delivery::zerocopy::{device, send};
 use crate::model::dealing::Dealing;
 use crate::model::nocopy::{Few, Local, Outgoing};
 use crate::model::registry::{self, Chare, Constructor, registry};
 use crate::pe::Pe;
+use crate::transfer::{device, send};
 use std::sync::Arc;
 
 /// Two handles are equal if they reach the same chares, however their calls are queued.

@@ -1,5 +1,5 @@
 //! Proxies: handles that turn a target, an entry and arguments into a message; the proxies that `#[chare]` generates are made of them.
-//! `**api/proxy** -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox`
+//! `**api/proxy** -> transfer -> model/envelope -> pe/places -> delivery/outbox`
 //!
 //! A handle is small, serializable, and typed by its chare. How a message travels, and what a PE keeps of a collection or section, never
 //! stands here.

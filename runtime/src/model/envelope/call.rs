@@ -1,5 +1,5 @@
 //! Calls of entries, the most frequent messages: target, entry and arguments.
-//! `api/proxy -> delivery/zerocopy -> **model/envelope** -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
+//! `api/proxy -> transfer -> **model/envelope** -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
 //!
 //! A [`Call`] has room for everything that a call may say. Most calls say little, and the cost of a message inside a process is mostly
 //! its length: the message is written and read on the way, and each of its cache lines crosses between two PEs. So a call that says

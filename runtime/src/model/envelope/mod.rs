@@ -1,5 +1,5 @@
 //! Envelopes: messages in flight, as values.
-//! `api/proxy -> delivery/zerocopy -> **model/envelope** -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
+//! `api/proxy -> transfer -> **model/envelope** -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
 //!
 //! Inside a process an [`Envelope`] moves as it is; a [`frame`] exists only between processes. A message that a service sends to
 //! itself is a [`SystemMessage`], whose content the service alone knows.

@@ -1,5 +1,5 @@
 //! Plain calls: most calls to another node, as one block of bytes before the arguments.
-//! `api/proxy -> delivery/zerocopy -> **model/envelope/plain_call** -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
+//! `api/proxy -> transfer -> **model/envelope/plain_call** -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
 //!
 //! Other messages between nodes have a [`Header`](crate::model::envelope::frame::Header), which the codec writes field by field. In a
 //! block every field has its place, so writing a block and reading it are one copy each.

@@ -8,7 +8,7 @@
 //!
 //! On its way to one chare an argument is [`Local`]: a [`Leaving`] in memory of the host, or one in memory of a [`device`].
 //!
-//! Code that brings these values from node to node never stands here: see `delivery/zerocopy`.
+//! Code that brings these values from node to node never stands here: see `transfer`.
 
 mod arguments;
 mod arrived;

@@ -1,6 +1,6 @@
 //! Places of chares: the chares that live on a PE, and the PEs on which others live, as far as it is known there. Here live tables and
 //! look-ups; creating, removing and forwarding never do.
-//! `api/proxy -> delivery/zerocopy -> model/envelope -> **pe/places** -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
+//! `api/proxy -> transfer -> model/envelope -> **pe/places** -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
 //!
 //! 1. Tables hold the chares that live here. The home of a member that lives elsewhere knows where the member lives, or that it does not
 //!    exist; the home follows from the index (see [`Placement`](crate::Placement)).

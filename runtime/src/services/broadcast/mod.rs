@@ -16,8 +16,6 @@ pub(crate) use message::{Broadcast, ID};
 
 use crate::base::typed_box::TypedBox;
 use crate::delivery::outbox;
-use crate::delivery::zerocopy::carry::{self, Carried, Wanted};
-use crate::delivery::zerocopy::dealt;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Envelope, opened};
@@ -32,6 +30,8 @@ use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::{CallOfMany, ElementEvent, Pe, Service};
 use crate::services::audience;
+use crate::transfer::carry::{self, Carried, Wanted};
+use crate::transfer::dealt;
 use chare_lrts::codec;
 use members::call_members;
 use rustc_hash::FxHashMap;

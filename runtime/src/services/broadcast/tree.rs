@@ -1,6 +1,5 @@
 //! Messages to all nodes, down the tree of nodes whose root is the sender's.
 
-use crate::delivery::zerocopy::carry::{self, Carried, PassedOn};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Envelope, SystemMessage};
@@ -9,6 +8,7 @@ use crate::model::ids::{NodeId, ServiceId};
 use crate::model::nocopy::CarriedDescriptor;
 use crate::node::Node;
 use crate::pe::Pe;
+use crate::transfer::carry::{self, Carried, PassedOn};
 use serde::Serialize;
 
 /// The service of a message to all nodes, and the nocopy memory that the message brings.

@@ -14,13 +14,13 @@
 mod values;
 mod vectors;
 
-use crate::delivery::zerocopy::carry;
 use crate::model::error::JobError;
 use crate::model::ids::{NodeId, ServiceId};
 use crate::model::nocopy::CarriedDescriptor;
 use crate::node::{Arrival, Node, NodeService};
 use crate::pe::Service;
 use crate::services::broadcast::tree::{self, TreeMessage};
+use crate::transfer::carry;
 use chare_lrts::codec;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 //! A value's serialization is code of the user, which may read other readonly values: it never runs under the lock of the table.
 
 use super::vectors::{self, Shared};
-use crate::delivery::zerocopy::carry::{Carried, Wanted};
 use crate::model::arguments::Message;
 use crate::model::nocopy::{CarriedDescriptor, Leaving, Local, NocopyKind};
+use crate::transfer::carry::{Carried, Wanted};
 use chare_lrts::Memory;
 use chare_lrts::codec::{self, CodecError};
 use parking_lot::Mutex;

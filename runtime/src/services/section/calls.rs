@@ -1,11 +1,11 @@
 //! Calls of sections, as they stand on each part of their way: at the root, at the homes of members, between nodes.
 
-use crate::delivery::zerocopy::carry::Carried;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::{EntryId, PeId, SectionId, Target};
 use crate::model::nocopy::{CarriedDescriptor, Local};
 use crate::model::registry::EntryRegistration;
+use crate::transfer::carry::Carried;
 use serde::{Deserialize, Serialize};
 
 /// A call of one entry of every member, at the root or on its way there.

@@ -6,7 +6,6 @@ use super::members_at_home::state;
 use super::message::SectionMessage;
 use crate::delivery::outbox;
 use crate::delivery::shared_call::{SharedCall, call_member};
-use crate::delivery::zerocopy::{dealt, describing};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Call, Envelope};
 use crate::model::ids::{PeId, Target};
@@ -16,6 +15,7 @@ use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::places::Absence;
 use crate::pe::queued::Outcome;
+use crate::transfer::{dealt, describing};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 

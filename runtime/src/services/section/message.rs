@@ -3,7 +3,6 @@
 use super::calls::{CallFrame, Multicast, SectionCall};
 use super::news::{SectionEvent, SectionNews};
 use crate::delivery::outbox;
-use crate::delivery::zerocopy::carry::Carried;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Envelope, SystemMessage};
@@ -11,6 +10,7 @@ use crate::model::ids::{PeId, SectionId, ServiceId};
 use crate::model::nocopy::{Local, carried_bytes};
 use crate::model::registry::EntryRegistration;
 use crate::pe::Pe;
+use crate::transfer::carry::Carried;
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Sections: some members of one or several collections, called and reduced like a whole collection. A call of a whole collection, and a
 //! reduction over one, never stands here.
-//! `api/proxy -> **services/section** -> delivery/zerocopy, delivery/outbox`, and
+//! `api/proxy -> **services/section** -> transfer, delivery/outbox`, and
 //! `delivery/inbox, delivery/dispatch -> **services/section** -> the members`
 //!
 //! 1. A section is formed by naming its members. The PE that forms it is its *root*: all calls of the section go there.

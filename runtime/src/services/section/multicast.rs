@@ -7,7 +7,6 @@ use super::news::SectionNews;
 use super::tree::{branches, split};
 use crate::base::counters::Counters;
 use crate::delivery::outbox;
-use crate::delivery::zerocopy::carry::{self, Carried, PassedOn, Wanted};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::Envelope;
@@ -22,6 +21,7 @@ use crate::node::{Arrival, Node};
 use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
+use crate::transfer::carry::{self, Carried, PassedOn, Wanted};
 use std::sync::Arc;
 
 /// Calls an entry of every member with the nocopy arguments that the caller gave: now, or when they have been staged.

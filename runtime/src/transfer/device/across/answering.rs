@@ -3,12 +3,12 @@
 use super::direct;
 use super::outflow::{Outflow, Sink};
 use super::saying::{send, send_refusal};
-use crate::delivery::zerocopy::device::continuing::continue_later;
-use crate::delivery::zerocopy::device::ending::lend;
-use crate::delivery::zerocopy::gathering::Failure;
 use crate::model::nocopy::{DeviceFrame, DeviceWay, GivenMemory, LeavingDevice};
 use crate::node::Node;
 use crate::node::devices::Lent;
+use crate::transfer::device::continuing::continue_later;
+use crate::transfer::device::ending::lend;
+use crate::transfer::gathering::Failure;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// What does not fit, in words.
-pub(in crate::delivery::zerocopy::device) fn given(
+pub(in crate::transfer::device) fn given(
     node: &Arc<Node>,
     source: NodeId,
     transfer: Token,
@@ -31,7 +31,7 @@ pub(in crate::delivery::zerocopy::device) fn given(
 ///
 /// # Errors
 /// A token that is not out, in words.
-pub(in crate::delivery::zerocopy::device) fn done(node: &Arc<Node>, token: Token) -> Result<(), String> {
+pub(in crate::transfer::device) fn done(node: &Arc<Node>, token: Token) -> Result<(), String> {
     let leaving = node.devices.lent.take_back(token);
     direct::end(node, token, leaving.ok_or_else(|| not_out(token))?);
     Ok(())
@@ -45,7 +45,7 @@ fn not_out(token: Token) -> String {
 ///
 /// # Errors
 /// What does not fit, in words.
-pub(in crate::delivery::zerocopy::device) fn asked(
+pub(in crate::transfer::device) fn asked(
     node: &Arc<Node>,
     to: (NodeId, Token),
     token: Token,

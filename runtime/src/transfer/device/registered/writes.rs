@@ -1,10 +1,6 @@
 //! Writes of registered device memory, at the writer and at the memory's owner.
 
 use super::landing::{Unfilled, land, refuse_here};
-use crate::delivery::zerocopy::device::across::{offer, send, send_done, sender};
-use crate::delivery::zerocopy::device::ends::Origin;
-use crate::delivery::zerocopy::device::planning::take_in_charge;
-use crate::delivery::zerocopy::laid_out::in_words;
 use crate::model::arguments::Arguments;
 use crate::model::nocopy::{
     Descriptor, DeviceDescriptor, DeviceFrame, DeviceRefusal, DeviceTransferError, Local, OutgoingDevice,
@@ -12,6 +8,10 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::devices::{Answer, DeviceTarget, Lent};
+use crate::transfer::device::across::{offer, send, send_done, sender};
+use crate::transfer::device::ends::Origin;
+use crate::transfer::device::planning::take_in_charge;
+use crate::transfer::laid_out::in_words;
 use chare_device::DeviceBufferMut;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(crate) fn put(
 ///
 /// # Errors
 /// A buffer of another node, in words.
-pub(in crate::delivery::zerocopy::device) fn on_put(
+pub(in crate::transfer::device) fn on_put(
     node: &Arc<Node>,
     (peer, transfer): (NodeId, Token),
     target: Token,

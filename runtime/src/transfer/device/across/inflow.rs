@@ -5,14 +5,14 @@
 
 use super::pinned::{as_memory, into_pinned};
 use super::room::Room;
-use crate::delivery::zerocopy::device::continuing::continue_later;
-use crate::delivery::zerocopy::device::launching::launch_soon;
-use crate::delivery::zerocopy::gathering::{Failure, Finish};
 use crate::model::nocopy::Arrived;
 use crate::node::Node;
 use crate::node::devices::lanes::Lane;
 use crate::node::devices::staging::NoRoom;
 use crate::pe::device_steps::When;
+use crate::transfer::device::continuing::continue_later;
+use crate::transfer::device::launching::launch_soon;
+use crate::transfer::gathering::{Failure, Finish};
 use chare_device::{Batch, Choice, Device, DeviceError, Done, Leg, Method, Pinned, Way};
 use chare_lrts::MemoryMut;
 use parking_lot::Mutex;

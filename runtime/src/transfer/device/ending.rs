@@ -1,9 +1,9 @@
 //! Ends of loans: a sender is told that its buffer is free when no stream uses it any more.
 
 use super::continuing::continue_later;
-use crate::delivery::zerocopy::gathering::Failure;
 use crate::model::nocopy::Release;
 use crate::node::Node;
+use crate::transfer::gathering::Failure;
 use chare_device::{Device, DeviceBuffer, DeviceError, Uses};
 use std::sync::Arc;
 

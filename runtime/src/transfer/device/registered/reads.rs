@@ -1,9 +1,6 @@
 //! Reads of registered device memory, at the reader and at the memory's owner.
 
 use super::landing::{Unfilled, land, refuse_here};
-use crate::delivery::zerocopy::device::across::{offer, send};
-use crate::delivery::zerocopy::device::ends::Origin;
-use crate::delivery::zerocopy::laid_out::in_words;
 use crate::model::arguments::Arguments;
 use crate::model::nocopy::{
     Descriptor, DeviceFrame, DeviceRefusal, LeavingDevice, Local, PostedDevice, Release, RemoteDevice,
@@ -11,6 +8,9 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::devices::{Answer, Lent, OnAnswer, Sender};
+use crate::transfer::device::across::{offer, send};
+use crate::transfer::device::ends::Origin;
+use crate::transfer::laid_out::in_words;
 use chare_device::DeviceBufferMut;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ fn answered(
 ///
 /// # Errors
 /// An answer that is too long for a message, in words.
-pub(in crate::delivery::zerocopy::device) fn on_get(
+pub(in crate::transfer::device) fn on_get(
     node: &Arc<Node>,
     (peer, transfer): (NodeId, Token),
     source: Token,
@@ -167,9 +167,8 @@ mod tests {
             assert_eq!(came_back.load(Ordering::Relaxed), 0);
             answer(owner, Answer::Refused(DeviceRefusal::Stale)).expect("it may be refused");
             assert_eq!(came_back.load(Ordering::Relaxed), 1);
-            let nobody =
-                crate::delivery::zerocopy::device::registered::on_answer(&node, owner, 77, Answer::Written)
-                    .expect_err("none asked");
+            let nobody = crate::transfer::device::registered::on_answer(&node, owner, 77, Answer::Written)
+                .expect_err("none asked");
             assert!(nobody.contains("not under way"), "{nobody}");
         });
         assert_eq!(code.expect("the job runs"), 0);

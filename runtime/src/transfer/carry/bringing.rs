@@ -1,17 +1,17 @@
 //! Bringing of a call's nocopy arguments into a process, once for all members that live there.
 
 use super::carried::{Carried, Whose};
-use crate::delivery::zerocopy::device;
-use crate::delivery::zerocopy::gathering::{Failure, Fetch, Gathering, Plan};
-use crate::delivery::zerocopy::laid_out::{admit_of_many, check_lent, in_words};
-use crate::delivery::zerocopy::planned::whole;
-use crate::delivery::zerocopy::remote_memory::{landing, release_to, room, view};
-use crate::delivery::zerocopy::selected_read::Selected;
 use crate::model::dealing::Parts;
 use crate::model::nocopy::{
     CarriedDescriptor, Descriptor, Few, LeavingDevice, Lender, Local, NocopyKind, Registration, Release,
 };
 use crate::node::Node;
+use crate::transfer::device;
+use crate::transfer::gathering::{Failure, Fetch, Gathering, Plan};
+use crate::transfer::laid_out::{admit_of_many, check_lent, in_words};
+use crate::transfer::planned::whole;
+use crate::transfer::remote_memory::{landing, release_to, room, view};
+use crate::transfer::selected_read::Selected;
 use chare_layout::Raw;
 use chare_lrts::{MemoryMut, NodeId, RegionKey};
 use std::sync::Arc;

@@ -1,8 +1,5 @@
 //! Carried arguments: nocopy arguments of a call of many, as one process holds them.
 
-use crate::delivery::zerocopy::device;
-use crate::delivery::zerocopy::laid_out::packed_memory;
-use crate::delivery::zerocopy::send::{inline, is_eager, is_packed_for_many, lend_or_copy};
 use crate::model::dealing::Parts;
 use crate::model::nocopy::{
     Descriptor, EagerBytes, Leaving, LeavingDevice, LentLayout, Local, NocopyKind, Registration, Release,
@@ -10,6 +7,9 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::lending::known_layouts::Way;
+use crate::transfer::device;
+use crate::transfer::laid_out::packed_memory;
+use crate::transfer::send::{inline, is_eager, is_packed_for_many, lend_or_copy};
 use chare_device::DeviceBuffer;
 use chare_layout::Raw;
 use chare_lrts::{Memory, NodeId, RegionKey};

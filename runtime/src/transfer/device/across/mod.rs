@@ -31,9 +31,6 @@ pub(super) use saying::{send, send_done};
 
 use super::ending::lend;
 use super::ends::{End, Origin};
-use crate::delivery::zerocopy::gathering::{Failure, Fetch, Plan};
-use crate::delivery::zerocopy::receive;
-use crate::delivery::zerocopy::remote_memory::{self, fetch};
 use crate::model::nocopy::{
     Arrived, Descriptor, DeviceDescriptor, Given, Leaving, LeavingDevice, Lender, Local, NocopyKind,
     PostedMemory,
@@ -41,6 +38,9 @@ use crate::model::nocopy::{
 use crate::node::Node;
 use crate::node::devices::{Lent, Sender};
 use crate::pe::Pe;
+use crate::transfer::gathering::{Failure, Fetch, Plan};
+use crate::transfer::receive;
+use crate::transfer::remote_memory::{self, fetch};
 use asking::ask;
 use feed::Feed;
 use inflow::Inflow;
@@ -71,7 +71,7 @@ pub(crate) fn sender() -> Sender {
 ///
 /// # Errors
 /// What does not fit, and what a device says.
-pub(in crate::delivery::zerocopy::device) fn plan(
+pub(in crate::transfer::device) fn plan(
     node: &Arc<Node>,
     end: End,
     origin: Origin,

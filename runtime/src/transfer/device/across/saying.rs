@@ -1,22 +1,18 @@
 //! What nodes say to each other of memory of devices, on its way out.
 
 use super::pinned::as_memory;
-use crate::delivery::zerocopy::gathering::Failure;
-use crate::delivery::zerocopy::send::describe_one;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::nocopy::{DeviceFrame, DeviceRefusal, GivenMemory, Leaving, Lender, NocopyKind, Release};
 use crate::node::Node;
 use crate::node::devices::Sender;
+use crate::transfer::gathering::Failure;
+use crate::transfer::send::describe_one;
 use chare_device::Pinned;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;
 
 /// Sends a message to another node.
-pub(in crate::delivery::zerocopy::device) fn send(
-    node: &Node,
-    peer: NodeId,
-    said: DeviceFrame,
-) -> Result<(), String> {
+pub(in crate::transfer::device) fn send(node: &Node, peer: NodeId, said: DeviceFrame) -> Result<(), String> {
     let frame = frame::encode(&Header::Device(said), None)?;
     node.outside.sent.add_shared(1);
     node.post(&node.outside, peer, frame);
@@ -24,7 +20,7 @@ pub(in crate::delivery::zerocopy::device) fn send(
 }
 
 /// Tells an owner that what it has offered is not used, or not any more.
-pub(in crate::delivery::zerocopy::device) fn send_done(node: &Node, owner: Lender) {
+pub(in crate::transfer::device) fn send_done(node: &Node, owner: Lender) {
     let said = DeviceFrame::Done { token: owner.token };
     send(node, owner.node, said).unwrap_or_else(|cause| unreachable!("a token fits a message: {cause}"));
 }

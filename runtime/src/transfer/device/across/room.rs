@@ -1,12 +1,12 @@
 //! Rooms: where an argument is to be, on the host or on a device, chunk by chunk.
 
-use crate::delivery::zerocopy::device::ends::End;
-use crate::delivery::zerocopy::gathering::Failure;
-use crate::delivery::zerocopy::laid_out::in_words;
-use crate::delivery::zerocopy::remote_memory;
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{Arrived, DeviceFilled, Given, NocopyKind, PostedDevice, PostedMemory};
 use crate::node::Node;
+use crate::transfer::device::ends::End;
+use crate::transfer::gathering::Failure;
+use crate::transfer::laid_out::in_words;
+use crate::transfer::remote_memory;
 use chare_device::{
     Choice, Device, DeviceBufferMut, DeviceError, Facts, Lanes, Leg, Method, Pinned, Stream, Way,
 };

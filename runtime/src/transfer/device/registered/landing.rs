@@ -1,14 +1,14 @@
 //! Landings of registered device memory: how a transfer that has begun is answered, filled, or fails.
 
-use crate::delivery::zerocopy::device::across::send_done;
-use crate::delivery::zerocopy::device::ends::{End, Origin};
-use crate::delivery::zerocopy::device::planning::plan;
-use crate::delivery::zerocopy::gathering::{Failure, Plan};
 use crate::model::nocopy::{
     Arrived, Descriptor, DeviceRefusal, DeviceTransferError, Given, NocopyKind, PostedDevice,
 };
 use crate::node::Node;
 use crate::node::devices::Answer;
+use crate::transfer::device::across::send_done;
+use crate::transfer::device::ends::{End, Origin};
+use crate::transfer::device::planning::plan;
+use crate::transfer::gathering::{Failure, Plan};
 use chare_device::DeviceBufferMut;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(crate) fn transfer_failed(node: &Node, what: String, cause: DeviceTransferEr
 ///
 /// # Errors
 /// What does not fit, in words.
-pub(in crate::delivery::zerocopy::device) fn on_answer(
+pub(in crate::transfer::device) fn on_answer(
     node: &Arc<Node>,
     source: NodeId,
     transfer: Token,

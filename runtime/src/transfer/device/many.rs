@@ -4,18 +4,18 @@ use super::across::{self, offer, sender};
 use super::ends::{End, Origin};
 use super::planning::plan;
 use super::within;
-use crate::delivery::zerocopy::gathering::{Failure, Plan};
-use crate::delivery::zerocopy::send::answering;
 use crate::model::ids::PeId;
 use crate::model::nocopy::{
     Arrived, Descriptor, DeviceDescriptor, LeavingDevice, Local, NocopyKind, is_answered,
 };
 use crate::node::Node;
 use crate::node::devices::Lent;
+use crate::transfer::gathering::{Failure, Plan};
+use crate::transfer::send::answering;
 use std::sync::Arc;
 
 /// The same argument as the whole of its buffer: packed by a step on its device, if a layout selects a part.
-pub(in crate::delivery::zerocopy) fn packed(
+pub(in crate::transfer) fn packed(
     node: &Arc<Node>,
     leaving: LeavingDevice,
 ) -> Result<LeavingDevice, Failure> {
@@ -28,7 +28,7 @@ pub(in crate::delivery::zerocopy) fn packed(
 ///
 /// # Errors
 /// A length that there is no memory for.
-pub(in crate::delivery::zerocopy) fn plan_staged(
+pub(in crate::transfer) fn plan_staged(
     node: &Arc<Node>,
     leaving: LeavingDevice,
 ) -> Result<Plan<Arrived>, Failure> {
@@ -40,7 +40,7 @@ pub(in crate::delivery::zerocopy) fn plan_staged(
 ///
 /// # Errors
 /// What does not fit, and what a device says.
-pub(in crate::delivery::zerocopy) fn plan_for_process(
+pub(in crate::transfer) fn plan_for_process(
     node: &Arc<Node>,
     described: DeviceDescriptor,
 ) -> Result<Plan<Arrived>, Failure> {

@@ -2,14 +2,14 @@
 
 use super::ending::lend;
 use super::launching::launch_soon;
-use crate::delivery::zerocopy::gathering::{Failure, Plan};
-use crate::delivery::zerocopy::laid_out::in_words;
-use crate::delivery::zerocopy::planned::{planned, planned_to_pack};
 use crate::model::nocopy::{Arrived, DeviceFilled, LeavingDevice, PostedDevice, Release};
 use crate::node::Node;
 use crate::node::devices::Held;
 use crate::node::devices::lanes::Lane;
 use crate::pe::device_steps::When;
+use crate::transfer::gathering::{Failure, Plan};
+use crate::transfer::laid_out::in_words;
+use crate::transfer::planned::{planned, planned_to_pack};
 use chare_device::{Device, DeviceBuffer, DeviceBufferMut, DeviceError, Done};
 use chare_layout::{Plan as Copying, Raw};
 use std::sync::Arc;

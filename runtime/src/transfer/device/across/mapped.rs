@@ -3,12 +3,12 @@
 
 use super::room::Room;
 use super::saying::send_done;
-use crate::delivery::zerocopy::device::ending::past_uses;
-use crate::delivery::zerocopy::device::within;
-use crate::delivery::zerocopy::gathering::{Failure, Plan};
-use crate::delivery::zerocopy::laid_out::in_words;
 use crate::model::nocopy::{Arrived, LeavingDevice, Lender, MappedDevice, Release, ToldLayout};
 use crate::node::Node;
+use crate::transfer::device::ending::past_uses;
+use crate::transfer::device::within;
+use crate::transfer::gathering::{Failure, Plan};
+use crate::transfer::laid_out::in_words;
 use chare_device::DeviceBuffer;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Zero-copy transport of nocopy arguments: takes them out of their process as descriptors, and into another process as memory. Here live
 //! the steps of sending, receiving, posting and releasing; the types that users hold never do: see `model/nocopy` and `api`.
-//! `api/proxy -> **delivery/zerocopy** -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
+//! `api/proxy -> **transfer** -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
 //!
 //! 1. A nocopy argument leaves its process as a [`Descriptor`](crate::model::nocopy::Descriptor): its bytes if they are few (eager), else
 //!    the key of a region on the sender's memory (rendezvous).

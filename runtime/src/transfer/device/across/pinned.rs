@@ -8,7 +8,7 @@ use chare_lrts::MemoryMut;
 ///
 /// # Panics
 /// If somebody has.
-pub(in crate::delivery::zerocopy::device) fn as_memory(mut pinned: Pinned) -> MemoryMut {
+pub(in crate::transfer::device) fn as_memory(mut pinned: Pinned) -> MemoryMut {
     let bytes = pinned.bytes().expect("no stream has a share in it");
     let (address, len) = (bytes.as_mut_ptr(), bytes.len());
     // SAFETY: the bytes are mapped, initialised and readable and writable as long as the pinned memory, which is the owner; nobody else
@@ -28,8 +28,6 @@ pub(super) fn into_pinned(memory: MemoryMut) -> Pinned {
 ///
 /// # Errors
 /// What the device says.
-pub(in crate::delivery::zerocopy::device) fn landed_memory(
-    landed: Landed<u8>,
-) -> Result<Pinned, DeviceError> {
+pub(in crate::transfer::device) fn landed_memory(landed: Landed<u8>) -> Result<Pinned, DeviceError> {
     Ok(landed.into_pinned()?.unwrap_or_else(|_| unreachable!("the stream is past it")))
 }

@@ -3,11 +3,11 @@
 use super::inflow::Inflow;
 use super::legs;
 use super::room::Room;
-use crate::delivery::zerocopy::gathering::{Failure, Finish};
-use crate::delivery::zerocopy::laid_out::in_words;
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{Arrived, Release};
 use crate::node::Node;
+use crate::transfer::gathering::{Failure, Finish};
+use crate::transfer::laid_out::in_words;
 use chare_layout::{Plan, Raw};
 use chare_lrts::{Memory, MemoryMut};
 use std::sync::Arc;

@@ -10,7 +10,6 @@
 use super::across::{as_memory, landed_memory, sender};
 use super::ending::lend;
 use super::launching::{launch_on, launch_soon};
-use crate::delivery::zerocopy::gathering::{Begin, Failure, Gathering, Plan};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::Call;
 use crate::model::ids::PeId;
@@ -19,6 +18,7 @@ use crate::node::Node;
 use crate::node::devices::Held;
 use crate::node::devices::lanes::Lane;
 use crate::pe::device_steps::{Then, When};
+use crate::transfer::gathering::{Begin, Failure, Gathering, Plan};
 use chare_device::{Batch, Device, Done, Facts, Pinned, Way};
 use chare_layout::{Plan as Copying, Raw};
 use std::sync::Arc;

@@ -6,14 +6,14 @@ use super::legs;
 use super::mapped;
 use super::room::Room;
 use super::saying::{send, send_done};
-use crate::delivery::zerocopy::device::ends::End;
-use crate::delivery::zerocopy::gathering::{Failure, Finish, Plan};
-use crate::delivery::zerocopy::remote_memory::{fetch, send_release};
 use crate::model::nocopy::{
     Arrived, Descriptor, DeviceDescriptor, DeviceFrame, DeviceWay, Given, GivenMemory, Lender,
 };
 use crate::node::Node;
 use crate::node::devices::Taker;
+use crate::transfer::device::ends::End;
+use crate::transfer::gathering::{Failure, Finish, Plan};
+use crate::transfer::remote_memory::{fetch, send_release};
 use chare_lrts::{MemoryMut, NodeId, Token};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -3,13 +3,13 @@
 use super::across::sender;
 use super::ends::{End, Origin, check_device};
 use super::{across, within};
-use crate::delivery::zerocopy::gathering::{Failure, Plan};
-use crate::delivery::zerocopy::send::release;
 use crate::model::nocopy::{
     Arrived, Descriptor, DeviceDescriptor, Given, LeavingDevice, Local, OutgoingDevice,
 };
 use crate::node::Node;
 use crate::node::devices::{Sender, is_same};
+use crate::transfer::gathering::{Failure, Plan};
+use crate::transfer::send::release;
 use chare_device::DeviceError;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub(super) fn take_in_charge(
 ///
 /// # Errors
 /// What does not fit, and what a device says.
-pub(in crate::delivery::zerocopy) fn plan(
+pub(in crate::transfer) fn plan(
     node: &Arc<Node>,
     end: End,
     origin: Origin,

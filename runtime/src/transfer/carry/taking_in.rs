@@ -4,11 +4,11 @@
 //! selects for members that read it side by side is packed, once for all, where it lies; members that post or view take it from there.
 
 use super::carried::{Carried, Whose};
-use crate::delivery::zerocopy::gathering::{Failure, Gathering, Plan};
-use crate::delivery::zerocopy::{device, laid_out};
 use crate::model::nocopy::{Arrived, Few, LeavingDevice, Local, NocopyKind, Registration};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
+use crate::transfer::gathering::{Failure, Gathering, Plan};
+use crate::transfer::{device, laid_out};
 use std::sync::Arc;
 
 /// Arguments of which some are still on their way from a device.

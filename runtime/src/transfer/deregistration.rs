@@ -52,10 +52,10 @@ pub(crate) fn end(node: &Node, ended: Ended, then: impl FnOnce(&Node) + Send + '
 
 #[cfg(test)]
 mod tests {
-    use crate::delivery::zerocopy::{remote_memory, send};
     use crate::job::in_process::Job;
     use crate::model::nocopy::{NocopyArgument, Registration, SendBuffer, Sent};
     use crate::pe::Pe;
+    use crate::transfer::{remote_memory, send};
     use chare_lrts::claim::ClaimMode;
     use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crate::node::devices::is_same;
 use chare_device::Device;
 
 /// Where an argument comes from.
-pub(in crate::delivery::zerocopy) enum Origin {
+pub(in crate::transfer) enum Origin {
     /// It is in this process.
     Here(Local),
     /// It is in another one.
@@ -16,9 +16,9 @@ pub(in crate::delivery::zerocopy) enum Origin {
 
 /// Where an argument is to be: a parameter of this kind, on this PE.
 #[derive(Clone, Copy)]
-pub(in crate::delivery::zerocopy) struct End {
-    pub(in crate::delivery::zerocopy) pe: PeId,
-    pub(in crate::delivery::zerocopy) kind: NocopyKind,
+pub(in crate::transfer) struct End {
+    pub(in crate::transfer) pe: PeId,
+    pub(in crate::transfer) kind: NocopyKind,
 }
 
 impl End {

@@ -2,10 +2,10 @@
 //! need, packed or, where that stands side by side, as it is.
 
 use super::carried::{Carried, Whose};
-use crate::delivery::zerocopy::laid_out::packed_memory;
 use crate::model::dealing::{PackedParts, Parts};
 use crate::model::nocopy::CarriedDescriptor;
 use crate::node::Node;
+use crate::transfer::laid_out::packed_memory;
 use chare_lrts::NodeId;
 use std::sync::Arc;
 
