@@ -9,7 +9,7 @@
 typedef unsigned long long u64;
 typedef long long i64;
 
-// As in `src/cuda/launch.rs`.
+// As in `src/cuda/launch/mod.rs`.
 struct Loop {
     u64 count;
     i64 source;

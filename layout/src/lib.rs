@@ -24,7 +24,7 @@
 //! 1. *The type map.* A layout is a list of pieces of memory in an order, as MPI defines it: the packed stream has the pieces
 //!    one after the other. [`Raw`]'s constructors mean what MPI's mean; [`Layout`] counts in elements; [`Dims`] selects from
 //!    arrays.
-//! 2. *The canonical form* keeps that order and forgets how it was written (`value/canonical.rs` has the rules). Equal forms have
+//! 2. *The canonical form* keeps that order and forgets how it was written (`value/canonical/mod.rs` has the rules). Equal forms have
 //!    equal digests, so that a peer knows a layout again without being told.
 //! 3. *The packed stream* can be entered anywhere: a [`Cursor`] is a number.
 //! 4. *A plan* joins two layouts of streams that go together to one nest of copies: no packing between them.
