@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "copies whose callers promise what no type can")]
 //! Backends: what a kind of device does, in the three traits that each kind implements.
 //!
 //! `device`, `stream` and `memory` stand above them and have checked what they hand down: spans lie within their memory, and all
 //! memory and events are of this device. A backend returns [`DeviceError::Lost`] from every call once its device is lost.
+
+#![expect(unsafe_code, reason = "copies whose callers promise what no type can")]
 
 use crate::memory::mapping::{Domain, Mapping};
 use crate::memory::span::Span;

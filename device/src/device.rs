@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "takes memory and streams whose makers promise what no type can")]
 //! Device: memory, streams, and arenas that other processes have exported.
+
+#![expect(unsafe_code, reason = "takes memory and streams whose makers promise what no type can")]
 
 use crate::backend::Backend;
 use crate::memory::arena::Arena;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "gives copies and steps whose callers promise what no type can")]
 //! Methods: how bytes of a layout on a device get to lie packed in pinned memory, and back.
+
+#![expect(unsafe_code, reason = "gives copies and steps whose callers promise what no type can")]
 
 use crate::backend::Rows;
 use crate::device::Device;

@@ -1,9 +1,10 @@
-#![expect(unsafe_code, reason = "passes the promises of callers on to backends")]
 //! Streams: commands to a device, done in their order; who gives one goes on at once.
 //!
 //! 1. What two streams do has no order, except by events: one [records](Stream::record) it, the other one
 //!    [waits](Stream::wait) for it.
 //! 2. A stream that is dropped still does what it was given.
+
+#![expect(unsafe_code, reason = "passes the promises of callers on to backends")]
 
 use crate::backend::{Kernel, Queue, Rows, Step};
 use crate::event::Event;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "adopts memory of a block")]
 //! Device buffers that leave for another node in chunks: by an order of methods, by what was measured, and out of adopted memory.
+
+#![expect(unsafe_code, reason = "adopts memory of a block")]
 
 use chare::devices::{self, DeviceChoice};
 use chare::layout::Layout;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "a global allocator that counts what the process takes")]
 //! Memory of sections: what many small ones take while they stand, and that nothing of it stays.
+
+#![expect(unsafe_code, reason = "a global allocator that counts what the process takes")]
 
 use chare::Job;
 use chare::prelude::*;

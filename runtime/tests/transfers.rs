@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "makes buffers of memory that others own")]
 //! Ends of transfers: buffers, lengths, the caller's own values and errors come back, over every path.
+
+#![expect(unsafe_code, reason = "makes buffers of memory that others own")]
 
 mod every_path;
 

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "stands in for a device, whose memory no thread touches but its own")]
 //! Memory of devices: networks that register it move it by themselves, and every other path says that it does not reach it.
+
+#![expect(unsafe_code, reason = "stands in for a device, whose memory no thread touches but its own")]
 
 use crate::backends::{named, open_reach};
 use crate::group::{Backend, Group, assert_pattern, fill};

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "ends MPI")]
 //! MPI: the suite over nodes that share one of its processes, and the same promises between real ones (`ranks`).
 //!
 //! An MPI is loaded once per process and starts what its launcher wants. So this program starts itself again: once under each
 //! launcher as one process, whose nodes have a communicator each, and once as three.
+
+#![expect(unsafe_code, reason = "ends MPI")]
 
 use crate::group::{Backend, Group, Node, PATIENCE};
 use crate::ranks;

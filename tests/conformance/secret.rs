@@ -1,6 +1,7 @@
-#![expect(unsafe_code, reason = "maps memory that the kernel itself does not read")]
 //! Secret memory: its owner can use all of it, and the kernel copies only the front: a short read, then a refusal. Memory of
 //! devices behaves so; a secret memory object (`memfd_secret`) behaves so everywhere.
+
+#![expect(unsafe_code, reason = "maps memory that the kernel itself does not read")]
 
 use crate::group::{Group, assert_pattern, fill};
 use crate::paths::{operations, pair};

@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "calls MPI as a C program would")]
 //! A program of MPI's own that starts jobs inside a communicator: `in_communicator LEVEL`, with MPI's level of thread support.
 //!
 //! It initialises MPI, runs a job among all its processes, another one after it, and goes on with MPI.
+
+#![expect(unsafe_code, reason = "calls MPI as a C program would")]
 
 use chare::prelude::*;
 use chare_mpi_sys::{Communicator, Library, Threads};

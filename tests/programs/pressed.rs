@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "registers what C libraries do at a process's exit, and prints as they do")]
 //! The program of the tests under pressure: its nodes are stopped, have little memory, or are told to end while their PEs are in entries.
 //!
 //! | argument | what it does |
@@ -9,6 +8,8 @@
 //! | `owe` | PE 0 sends the last PE buffers of all lengths, of which that keeps views; then it waits for them, for ever |
 //! | `owe busily` | the same, and both send each other such buffers for ever |
 //! | `stuck` | PE 0 panics when all other PEs are about to be in entries that never end; an exit handler of C says `handled` |
+
+#![expect(unsafe_code, reason = "registers what C libraries do at a process's exit, and prints as they do")]
 
 use chare::prelude::*;
 use std::process::ExitCode;

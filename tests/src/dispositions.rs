@@ -1,6 +1,7 @@
-#![expect(unsafe_code, reason = "runs code between fork and exec")]
 //! Dispositions of signals of a program under test: those that a terminal gives. A test runner that was started in the background or
 //! by `nohup` ignores some, and its children would, too.
+
+#![expect(unsafe_code, reason = "runs code between fork and exec")]
 
 use std::io;
 use std::os::unix::process::CommandExt;

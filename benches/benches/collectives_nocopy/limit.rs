@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "two threads copy between memory that both map, as processes do")]
 //! The limit: two threads that make nothing but the copies which a collective needs.
 //!
 //! 1. Each member has the buffers that it has on our side, in memory of the same kind. The members take turns at the threads, and a member's
@@ -6,6 +5,8 @@
 //! 2. The copies are made by the same kernels and cut into the pieces in which two processes share a copy. One thread takes pieces from the
 //!    front, the other from the back, until they meet; so each makes those of its own members as long as there are such.
 //! 3. Both begin and end at a barrier at which they spin. There is no message.
+
+#![expect(unsafe_code, reason = "two threads copy between memory that both map, as processes do")]
 
 use crate::dealing;
 use chare_benches::{Batches, every_second_run, processor, take_seat};

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls MPI as a C program would")]
 //! The side of an MPI: its own collectives.
+
+#![expect(unsafe_code, reason = "calls MPI as a C program would")]
 
 use crate::dealing::side_of;
 use chare_benches::{Batches, processor, take_seat};

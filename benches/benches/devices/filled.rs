@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "gives copies to a stream, of memory that nobody else uses")]
 //! Filled memory: bytes of the host to blocks of a device, and back, waited for.
+
+#![expect(unsafe_code, reason = "gives copies to a stream, of memory that nobody else uses")]
 
 use crate::bed::{Bed, Fallible};
 use crate::grid::copy;

@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "gives two-dimensional copies to streams, of memory that nobody else uses")]
 //! Grids: blocks at a fixed distance, copied by a device's two-dimensional copy: what programs do that have no kernel for it.
 //!
 //! A software device has no such copy; a step by a plan stands in its place, so that the program is the same.
+
+#![expect(unsafe_code, reason = "gives two-dimensional copies to streams, of memory that nobody else uses")]
 
 use crate::bed::{Bed, Fallible, every_second};
 use chare_device::{Block, Pinned, Span};

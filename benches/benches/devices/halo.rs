@@ -1,9 +1,10 @@
-#![expect(unsafe_code, reason = "gives steps and copies to a stream, of memory that nobody else uses")]
 //! Halo: the 26 faces, edges and corners of a field with ghost layers, packed for its neighbours in one turn: by one launch, by one for each
 //! of them, and by a copy for each block.
 //!
 //! Rows begin behind a ghost, so all words have 8 bytes, and many steps are one launch. Each way is checked, bytes beside those that a loop of
 //! the host picks.
+
+#![expect(unsafe_code, reason = "gives steps and copies to a stream, of memory that nobody else uses")]
 
 use crate::bed::{Bed, Fallible};
 use crate::filled::{clear, fill, read};

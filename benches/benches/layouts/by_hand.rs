@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "loops as a C program has them, without a look at bounds")]
 //! Hand-written loops: what a program does that packs for itself, with the sizes that it knows as constants.
+
+#![expect(unsafe_code, reason = "loops as a C program has them, without a look at bounds")]
 
 use crate::shape::{BLOCK, DOUBLE, FIELDS, GRID, INSIDE, PARTICLE, PAYLOAD, Shape};
 

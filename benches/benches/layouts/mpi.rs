@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "starts and ends MPI")]
 //! Sides of an MPI: its datatypes of the shapes, made and packed by it, in a process that nobody launched.
+
+#![expect(unsafe_code, reason = "starts and ends MPI")]
 
 use crate::construction;
 use crate::passes::{for_shape, measure, written};

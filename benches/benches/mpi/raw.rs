@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls MPI as a C program would")]
 //! The peer: two processes that use MPI and nothing else.
+
+#![expect(unsafe_code, reason = "calls MPI as a C program would")]
 
 use crate::Task;
 use chare_benches::{processor, take_seat, tell_library};

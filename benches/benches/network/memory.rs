@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "the raw limits of moving memory between processes are raw calls")]
 //! The peers for memory: one copy within a process, out of a mapping, by the kernel, or through a socket.
+
+#![expect(unsafe_code, reason = "the raw limits of moving memory between processes are raw calls")]
 
 use chare_benches::{Batches, processor, take_seat};
 use chare_lrts::mapping::Mapping;

@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "calls libfabric as a C program would")]
 //! The peer: two processes that use libfabric and nothing else.
 //!
 //! The second process is started by the first; they tell each other their names over its standard input and output.
+
+#![expect(unsafe_code, reason = "calls libfabric as a C program would")]
 
 use chare_benches::leased::Task;
 use chare_benches::{processor, take_seat};

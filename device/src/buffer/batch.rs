@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "gives steps to a stream that waits for what others do with the memory")]
 //! Batches: steps between buffers, and between buffers and pinned memory, which are launched together.
+
+#![expect(unsafe_code, reason = "gives steps to a stream that waits for what others do with the memory")]
 
 use crate::buffer::exclusive::DeviceBufferMut;
 use crate::buffer::landed::Landed;

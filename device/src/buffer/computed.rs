@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "gives closures to streams that wait for what others do with the memory")]
 //! Computed buffers: what a closure makes of other buffers, in place of a kernel.
+
+#![expect(unsafe_code, reason = "gives closures to streams that wait for what others do with the memory")]
 
 use crate::backend::Kernel;
 use crate::buffer::exclusive::DeviceBufferMut;

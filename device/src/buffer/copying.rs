@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "gives copies to streams that wait for what others do with the memory")]
 //! Copies of exclusive buffers: what streams write to them and read from them, behind what others still do with their memory.
+
+#![expect(unsafe_code, reason = "gives copies to streams that wait for what others do with the memory")]
 
 use crate::buffer::exclusive::DeviceBufferMut;
 use crate::buffer::landed::Landed;

@@ -1,8 +1,9 @@
+//! Exclusive device buffers: elements of one owner, which streams write and read one after the other.
+
 #![expect(
     unsafe_code,
     reason = "gives zeros to a stream that is alone with the memory, and takes what others made"
 )]
-//! Exclusive device buffers: elements of one owner, which streams write and read one after the other.
 
 use crate::buffer::order::{Last, Order};
 use crate::buffer::shared::{DeviceBuffer, is_whole};

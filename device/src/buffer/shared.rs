@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "gives copies to streams that wait for who wrote the memory")]
 //! Shared device buffers: elements that many streams read, and nobody writes.
+
+#![expect(unsafe_code, reason = "gives copies to streams that wait for who wrote the memory")]
 
 use crate::buffer::landed::Landed;
 use crate::buffer::order::{Last, Order};

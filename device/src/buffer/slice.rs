@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "adopts memory and a stream that their owner keeps")]
 //! Slices of `cudarc`: memory that it has allocated, as a buffer.
+
+#![expect(unsafe_code, reason = "adopts memory and a stream that their owner keeps")]
 
 use crate::buffer::exclusive::DeviceBufferMut;
 use crate::device::Device;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "implements a trait that adopts streams")]
 //! Backend of a CUDA device.
+
+#![expect(unsafe_code, reason = "implements a trait that adopts streams")]
 
 use crate::backend::{Backend, Queue};
 use crate::cuda::context::Context;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "gives copies and kernels to a stream of the driver")]
 //! Queue of a stream of a CUDA device.
+
+#![expect(unsafe_code, reason = "gives copies and kernels to a stream of the driver")]
 
 use crate::backend::{Call, Kernel, Queue, Rows, Signal, Step};
 use crate::cuda::context::Context;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "shows bytes of pinned memory while nobody else has a share in it")]
 //! Pinned memory: host memory that devices copy from and to, whose bytes the host sees while no command has a share in them.
+
+#![expect(unsafe_code, reason = "shows bytes of pinned memory while nobody else has a share in it")]
 
 use crate::memory::piece::Piece;
 use crate::memory::span::Span;

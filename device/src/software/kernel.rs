@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "shows a closure the memory that a command names")]
 //! Kernels of a software device: closures that its threads call with the bytes that a command names.
+
+#![expect(unsafe_code, reason = "shows a closure the memory that a command names")]
 
 use crate::backend::Kernel;
 use crate::memory::span::Span;

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "maps memory objects")]
 //! Memory of a software device: a memfd, mapped once for the device's threads, and once more where users think it is.
 //!
 //! What users hold are addresses of the second mapping, which nobody may read or write: a host that follows one is ended by the
 //! kernel, as it is with a device's.
+
+#![expect(unsafe_code, reason = "maps memory objects")]
 
 use crate::memory::mapping::{Domain, Mapping};
 use crate::memory::registrable::Registrable;

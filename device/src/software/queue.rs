@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "implements a trait whose copies are unsafe")]
 //! Queue of a stream of a software device: commands on their way to the stream's thread.
+
+#![expect(unsafe_code, reason = "implements a trait whose copies are unsafe")]
 
 use crate::backend::{Call, Kernel, Queue, Rows, Signal, Step};
 use crate::memory::span::Span;

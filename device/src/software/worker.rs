@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "copies between memory of the device")]
 //! Worker of a stream of a software device: the thread that does its commands, one after the other.
 //!
 //! Since the device is lost, commands are dropped with the memory they keep, and who is to be called is called: a sleeper then sees the error. The
 //! thread ends when nobody can give it commands any more and all are done.
+
+#![expect(unsafe_code, reason = "copies between memory of the device")]
 
 use crate::backend::{Call, Kernel, Rows, Step};
 use crate::memory::span::Span;

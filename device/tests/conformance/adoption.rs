@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "adopts memory of its own blocks")]
 //! Adoption: memory and streams of others, which go back to their makers.
+
+#![expect(unsafe_code, reason = "adopts memory of its own blocks")]
 
 use crate::rig::{Rig, arrived, pattern};
 use chare_device::{DeviceBufferMut, DeviceError};

@@ -1,8 +1,9 @@
+//! Rig: a device under test, and the few things that all tests do with it.
+
 #![expect(
     unsafe_code,
     reason = "gives commands to streams; each test uses memory of its own and orders its streams by events"
 )]
-//! Rig: a device under test, and the few things that all tests do with it.
 
 use bytemuck::Pod;
 #[cfg(feature = "cuda")]

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "loads and launches a kernel")]
 //! The kernel of a CUDA device: `sweep.cu`, from PTX that is checked in, launched by `cudarc` on the stream's raw name.
+
+#![expect(unsafe_code, reason = "loads and launches a kernel")]
 
 use crate::field::Size;
 use crate::kernel::DeviceParts;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 //! Blocks at even distances: constant sizes in registers, `memcpy` above.
+
+#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 
 use super::{AHEAD, by_block, prefetch};
 use crate::plan::nest::Pair;

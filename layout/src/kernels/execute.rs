@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 //! Plans carried out: steps, nests and walks, each to the kernel that its shape asks for.
+
+#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 
 use super::streaming::{self, Streamed};
 use super::{blocks, fields, indexed, lines, transposed, walked};

@@ -1,6 +1,7 @@
-#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 //! Fields: blocks that stand together at each step of a loop, copied one field after the other, by strips of steps that stay in
 //! the first cache.
+
+#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 
 use super::blocks;
 use crate::plan::nest::{Nest, Pair};

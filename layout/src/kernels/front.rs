@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "bounds are checked here, once, for kernels that check none")]
 //! The safe front: copies between slices, whose bounds are checked once, before the first byte moves.
+
+#![expect(unsafe_code, reason = "bounds are checked here, once, for kernels that check none")]
 
 use super::walked::{gather, scatter};
 use crate::value::walk::Walk;

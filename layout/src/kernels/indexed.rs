@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 //! Lists of pieces on one side, one piece of memory on the other, or on both sides.
 //!
 //! The places of blocks are known ahead, so that reads of them go on side by side. Writes that miss the first cache soon wait for each other,
 //! and their places are asked for ahead.
+
+#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 
 use super::{AHEAD, by_block, prefetch};
 use crate::plan::step::Listed;

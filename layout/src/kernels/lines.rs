@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "stores past the caches to memory that others may touch")]
 //! Whole lines: copies in a row whose stores go past the caches, so that no line of the target is read first.
 //!
 //! What is before the first whole line of the target and behind the last goes through the caches. The stores become visible
 //! to others after [`fence`].
+
+#![expect(unsafe_code, reason = "stores past the caches to memory that others may touch")]
 
 /// Bytes of a line.
 pub(crate) const LINE: usize = 64;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 //! Streaming: rows of blocks whose whole lines are stored past the caches, assembled in the first cache where blocks become one piece.
+
+#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 
 use super::{blocks, lines};
 use crate::plan::Footprint;

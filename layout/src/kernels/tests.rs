@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "streaming from the first byte on is no part of the interface")]
 //! Kernels against the list of runs: all block sizes, misaligned bases, strides of all kinds, stores past the caches.
+
+#![expect(unsafe_code, reason = "streaming from the first byte on is no part of the interface")]
 
 use super::streaming::Streamed;
 use crate::plan::step::Step;

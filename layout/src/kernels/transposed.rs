@@ -1,6 +1,7 @@
-#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 //! Transpositions: two loops of which one is near in the source and the other in the target, copied by tiles that fit the first
 //! cache, so that each line is read and written once.
+
+#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 
 use super::by_block;
 use crate::plan::nest::Pair;

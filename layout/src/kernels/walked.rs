@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 //! Walks carried out: chunks of a stream gathered and scattered, and two streams copied to each other that are cut differently.
+
+#![expect(unsafe_code, reason = "copies between memory that others may touch")]
 
 use super::streaming::{STAGE, Stage};
 use super::{blocks, indexed};

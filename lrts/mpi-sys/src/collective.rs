@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls functions of a shared library")]
 //! Collectives of MPI: what ours are measured against.
+
+#![expect(unsafe_code, reason = "calls functions of a shared library")]
 
 use crate::committed::Committed;
 use crate::communicator::{Communicator, count_of};

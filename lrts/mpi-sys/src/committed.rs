@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls functions of a shared library")]
 //! Committed datatypes: packing of buffers, by MPI.
+
+#![expect(unsafe_code, reason = "calls functions of a shared library")]
 
 use crate::datatype::{Datatype, count_of};
 use crate::error::MpiError;

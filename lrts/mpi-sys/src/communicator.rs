@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "calls functions of a shared library")]
 //! Communicators: messages and collectives among the processes of one, and the requests under way on it.
 //!
 //! **Threads.** Every unsafe function here may be called by the threads that the granted level allows, and by no others: any at
 //! a time ([`Threads::Multiple`](crate::Threads)), one at a time (`Serialized`), or MPI's main thread alone.
+
+#![expect(unsafe_code, reason = "calls functions of a shared library")]
 
 use crate::abi::{Handle, Status};
 use crate::committed::Committed;

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "calls functions of a shared library")]
 //! Derived datatypes: which bytes of a buffer MPI means, made by its constructors, and packed by it.
 //!
 //! The constructors are methods of the inner type, with MPI's arguments in MPI's order. What is made is freed with its value;
 //! what was built of it stays.
+
+#![expect(unsafe_code, reason = "calls functions of a shared library")]
 
 use crate::abi::Handle;
 use crate::committed::Committed;

@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "looks symbols up in a shared library and calls them")]
 //! Shared library of MPI: finds and loads it, tells its ABI, and starts and ends it for the process.
 //!
 //! It is loaded once per process and stays: an MPI is initialised once, starts threads and leaves exit handlers behind.
+
+#![expect(unsafe_code, reason = "looks symbols up in a shared library and calls them")]
 
 use crate::abi::{Abi, Handle, Handles, Status, Threads};
 use crate::error::{LoadError, MpiError};

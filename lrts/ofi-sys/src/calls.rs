@@ -1,10 +1,11 @@
-#![expect(unsafe_code, reason = "calls through the operation tables of libfabric's objects")]
 //! Calls of libfabric: the inline functions of its headers, each of which calls one entry of an object's operation table.
 //!
 //! # Safety
 //! All of them share one contract: objects are open objects of the library; memory, texts and structures are as the
 //! manual page of the function asks, and stay so until the operation has completed. An object is closed once, after
 //! those that were made from it. An entry that a provider leaves empty answers `-FI_ENOSYS`.
+
+#![expect(unsafe_code, reason = "calls through the operation tables of libfabric's objects")]
 
 use crate::abi::{
     FI_ENABLE, FI_ENOSYS, FI_GETWAIT, fi_addr_t, fi_av_attr, fi_cq_attr, fi_cq_err_entry, fi_cq_msg_entry,

@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "looks symbols up in a shared library")]
 //! Shared library of libfabric: loads it and looks up the symbols that it exports.
 //!
 //! It is loaded once per process and stays: its providers start threads and leave exit handlers behind.
+
+#![expect(unsafe_code, reason = "looks symbols up in a shared library")]
 
 use crate::abi::{fi_info, fid_fabric};
 use std::ffi::{CStr, c_char, c_int, c_void};

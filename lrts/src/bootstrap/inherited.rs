@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "takes over a descriptor that an environment variable names")]
 //! Inherited sockets: takes over a socket that a launcher left to this process and named in the environment.
 //!
 //! It arrives without close-on-exec and gets it here. So it is taken once, a file that this process opened itself is never
 //! mistaken for it, and no child of the program inherits it.
+
+#![expect(unsafe_code, reason = "takes over a descriptor that an environment variable names")]
 
 use parking_lot::Mutex;
 use rustix::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "calls C's fflush and _exit, which no safe crate offers")]
 //! The end of a process whose threads still run: at once, and without exit handlers.
 //!
 //! Exit handlers of libraries (C's `atexit`, C++'s global destructors) take apart what threads in the middle of their work still use: the
 //! process would crash, hang, or write nonsense on its way out. So none runs, but what was printed is written.
+
+#![expect(unsafe_code, reason = "calls C's fflush and _exit, which no safe crate offers")]
 
 use std::io::Write;
 use std::sync::mpsc;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "changes the environment of the process")]
 //! Environment variables: changes what children of this process find, so that none mistakes itself for it.
+
+#![expect(unsafe_code, reason = "changes the environment of the process")]
 
 /// Whether nobody else could read the environment meanwhile: this is the only thread.
 fn is_alone() -> bool {

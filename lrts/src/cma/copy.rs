@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "copies between owned memory and a claimed range of another process")]
 //! Copies of claimed ranges by the kernel.
+
+#![expect(unsafe_code, reason = "copies between owned memory and a claimed range of another process")]
 
 use super::sys::{self, Direction, PIECE_BYTES_MAX, Remote};
 use super::vectors::transfer_each;

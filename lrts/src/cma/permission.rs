@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "writes into the bytes that a neighbour opened for it")]
 //! Permission to copy another process's memory: whether the kernel grants it, why not, and what helps.
 //!
 //! 1. The kernel asks the same question as for a debugger (ptrace). With the yama security module at level 1, a process
@@ -7,6 +6,8 @@
 //!    started (the nodes of a host have one launcher), and to every process of its user only if that is not enough: [`agree`].
 //! 3. Only a try tells whether they get in: read a pattern that the neighbour chose at random from the address it named,
 //!    so that another process with the same number is noticed; then write 8 bytes that nobody reads.
+
+#![expect(unsafe_code, reason = "writes into the bytes that a neighbour opened for it")]
 
 use super::sys::{self, Remote};
 use crate::bootstrap::Bootstrap;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls process_vm_readv and process_vm_writev, which no safe crate offers")]
 //! System calls of CMA, two of them, and the loop around them.
+
+#![expect(unsafe_code, reason = "calls process_vm_readv and process_vm_writev, which no safe crate offers")]
 
 use rustix::io::Errno;
 

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "calls process_vm_readv and process_vm_writev with many vectors")]
 //! Vectors of CMA: many runs of another process's memory copied by one system call, and what such a call costs.
 //!
 //! 1. A call takes at most 1,024 vectors a side. Runs that follow each other on one side are one vector there.
 //! 2. The kernel may stop early, between vectors; the next call goes on behind the last byte that it moved.
+
+#![expect(unsafe_code, reason = "calls process_vm_readv and process_vm_writev with many vectors")]
 
 use super::sys::{Direction, PIECE_BYTES_MAX, Remote, last_error};
 use crate::region::Vector;

@@ -1,7 +1,3 @@
-#![expect(
-    unsafe_code,
-    reason = "sees through generic parameters once their type ids match, and copies runs of numbers whole"
-)]
 //! Bulk values: runs of numbers as one copy, and memory as a handle, which serde's own interface cannot say.
 //!
 //! 1. serde offers elements one by one. Which container offers them shows in the *type* of the iterator (encoding) or of
@@ -11,6 +7,11 @@
 //! 3. Recognition is a matter of speed alone: what is not recognised goes element by element, to the same bytes.
 //! 4. serde's visitor of `Vec<N>` is private; `Vec<N>` shows it to anybody whose deserializer it is given ([`Probe`]). A visitor of
 //!    somebody else, even one that makes a `Vec<N>`, is not it, and sees every element.
+
+#![expect(
+    unsafe_code,
+    reason = "sees through generic parameters once their type ids match, and copies runs of numbers whole"
+)]
 
 use super::fault::{Fault, FaultKind};
 use super::filling::{Fill, Filling};

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "counts the bytes that an encoder has initialised into a vector")]
 //! Writer: several values as one encoding, into the room there is or into room of the right size.
+
+#![expect(unsafe_code, reason = "counts the bytes that an encoder has initialised into a vector")]
 
 use super::bulk::{HUGE_BYTES_MIN, as_room, ask_for_huge_pages};
 use super::encode::Encoder;

@@ -1,9 +1,10 @@
-#![expect(unsafe_code, reason = "reads and fills memory held by a claim or an operation")]
 //! Streams: the data of one operation, cut into chunks, read out on one side and filled in on the other.
 //!
 //! 1. A [`Source`] or [`Destination`] owns what keeps its bytes valid (claim or memory) until it is over.
 //! 2. Chunks come in order and without gaps; one that starts elsewhere or reaches past the end is refused
 //!    before a byte is written.
+
+#![expect(unsafe_code, reason = "reads and fills memory held by a claim or an operation")]
 
 use crate::memory::{Memory, MemoryMut};
 use crate::region::Claim;

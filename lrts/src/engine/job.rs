@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "copies pieces of claimed ranges from and to memory that a transfer owns")]
 //! Job: a long copy in fragments, which any number of threads and engines carry out.
 //!
 //! 1. A job owns what its copy needs: the claim on the peer's range and the memory at this end, or pieces that own theirs.
@@ -7,6 +6,8 @@
 //!    claim goes first, then the end is told, once.
 //! 4. A fragment that is dropped before all of it was copied makes its job end with an error: whoever loses fragments, by a panic too,
 //!    loses no job.
+
+#![expect(unsafe_code, reason = "copies pieces of claimed ranges from and to memory that a transfer owns")]
 
 use super::pieces::PiecewiseCopy;
 use crate::error::TransferError;

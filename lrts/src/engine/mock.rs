@@ -1,6 +1,7 @@
-#![expect(unsafe_code, reason = "copies between the places of fragments, as a device would")]
 //! Mock engine: what a device may do by its contract, drawn from a seed: no room, out of order, late, in part, not at all; and what
 //! none should do, which is to panic.
+
+#![expect(unsafe_code, reason = "copies between the places of fragments, as a device would")]
 
 use super::engine::{Engine, Submitted};
 use super::job::Fragment;

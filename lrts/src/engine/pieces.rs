@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "a trait whose callers promise to copy each piece once")]
 //! Piecewise copies: copies that are no range of bytes, such as from layout to layout, cut by whoever knows how.
+
+#![expect(unsafe_code, reason = "a trait whose callers promise to copy each piece once")]
 
 use crate::error::TransferError;
 

@@ -1,11 +1,12 @@
-#![expect(
-    unsafe_code,
-    reason = "implements a range of another process by memory of this one, and pieces that only count"
-)]
 //! Conformance of copy engines: whatever an engine does, and whoever takes part, every job ends once, with its bytes or an error, and
 //! nobody holds its memory any more then.
 //!
 //! `CHARE_ENGINE_SEEDS` says how many courses of events are drawn.
+
+#![expect(
+    unsafe_code,
+    reason = "implements a range of another process by memory of this one, and pieces that only count"
+)]
 
 use super::engine::Engine;
 use super::mock::Mock;

@@ -1,9 +1,10 @@
-#![expect(unsafe_code, reason = "lends parts of one block of memory that the network fills")]
 //! Buffer pools: blocks of equal buffers, allocated and registered once.
 //!
 //! 1. A buffer of the receiving pool is either posted, then only the network touches it, or an [`Arrival`] names
 //!    it, then nobody writes it. There is one arrival per buffer at most, and posting consumes it.
 //! 2. A buffer of the sending pool is written while it is free, and left alone from its posting to its completion.
+
+#![expect(unsafe_code, reason = "lends parts of one block of memory that the network fills")]
 
 use crate::memory::MemoryMut;
 

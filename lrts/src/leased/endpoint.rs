@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "declares operations on memory that the caller keeps")]
 //! Endpoint: the trait that a network implements to be driven by `leased`, one value for this node, with its peers behind it.
 //!
 //! 1. It is used by one thread at a time, so it lives behind one lock. Nothing in it waits.
@@ -6,6 +5,8 @@
 //!    failed to carry, [`Event::Missing`] tells of it. Order is not asked for.
 //! 3. [`Refusal::Full`] means: the same call succeeds after some progress.
 //! 4. Whatever was posted is over once its [`Event`] was read, or once [`Endpoint::shut`] has returned.
+
+#![expect(unsafe_code, reason = "declares operations on memory that the caller keeps")]
 
 use super::wire::Window;
 use crate::error::LrtsError;

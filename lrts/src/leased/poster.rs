@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "hands the network addresses of memory that operations hold")]
 //! Posted operations: the gets and puts of this node, until their completions.
 //!
 //! 1. An operation asks the target for a lease; what the target refuses for good ends it.
@@ -7,6 +6,8 @@
 //! 3. After the last piece the lease is released, and only then the completion delivered: whatever the poster
 //!    sends afterwards, the target reads it after the release.
 //! 4. An operation keeps its memory until the network is done with every piece, also when its peer is lost.
+
+#![expect(unsafe_code, reason = "hands the network addresses of memory that operations hold")]
 
 use super::endpoint::{Access, Direction, Endpoint, Refusal, Registration, TRANSFERS, Transfer};
 use super::wire::{Control, Window};

@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "reserves ranges of addresses and maps shared memory objects there")]
 //! Addresses: a range of this process's addresses that nobody else uses, in which shared memory objects are mapped one behind the other.
 //!
 //! A range takes no memory. Each object begins where a huge page can, and stays until the range is dropped.
+
+#![expect(unsafe_code, reason = "reserves ranges of addresses and maps shared memory objects there")]
 
 use rustix::fd::OwnedFd;
 use rustix::mm::{MapFlags, ProtFlags};

@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "maps shared memory objects and forms typed views of them")]
 //! Mappings of shared memory objects: created here, sealed against shrinking, passed by descriptor.
 //!
 //! A mapping outlives its descriptor, so descriptors are needed only until everybody has mapped the object.
+
+#![expect(unsafe_code, reason = "maps shared memory objects and forms typed views of them")]
 
 mod addresses;
 

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "copies between claimed regions and owned memory")]
 //! Copies inside one process: get, put and view as a claim on the region, then one copy (or none).
 //!
 //! Code that can reach a node's [`Regions`] can carry out transfers on it at once; `memcpy` does so between the nodes of
 //! one process, `reach` and `emulated` for a node's transfers with itself.
+
+#![expect(unsafe_code, reason = "copies between claimed regions and owned memory")]
 
 use crate::error::TransferError;
 use crate::lrts::{Completion, Get, Posted, Put, Refused};

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "frees blocks of the heap, and sends them between threads")]
 //! Block of the heap, which memory is made of without a box of its own: every small message takes some.
+
+#![expect(unsafe_code, reason = "frees blocks of the heap, and sends them between threads")]
 
 use std::alloc::Layout;
 

@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "owns raw memory that peers may touch: pointers, never references")]
 //! Memory that transfers touch: raw address, length, and the owner that keeps both valid.
 //!
 //! Rules:
@@ -9,6 +8,8 @@
 //! 3. Neither ever becomes a `&mut` while a region on it is registered: regions hold a handle.
 //! 4. Memory of a device ([`MemoryMut::of_device`]) is an address for networks that register it; no thread of this process touches it by
 //!    its handles.
+
+#![expect(unsafe_code, reason = "owns raw memory that peers may touch: pointers, never references")]
 
 mod heap;
 mod place;

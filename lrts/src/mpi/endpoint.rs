@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "hands MPI addresses of its buffers")]
 //! Endpoint: messages of one node, received from any sender and sent out of a pool.
 //!
 //! 1. Receives are posted one after another and looked at in that order: MPI matches messages of one sender in the order in
@@ -6,6 +5,8 @@
 //! 2. A buffer of the receiving pool is posted, or an [`Arrival`] names it; one of the sending pool is free, written into
 //!    ([`Letter`]), or under way.
 //! 3. Only a [`Ticket`] calls MPI.
+
+#![expect(unsafe_code, reason = "hands MPI addresses of its buffers")]
 
 use super::callers::{Callers, Ticket};
 use super::process::Process;

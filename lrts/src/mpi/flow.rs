@@ -1,10 +1,11 @@
-#![expect(unsafe_code, reason = "hands MPI addresses of memory that operations and claims hold")]
 //! Flow: the bytes of one long transfer, cut into pieces, sent or received in order under one tag.
 //!
 //! 1. Both ends cut alike, and MPI matches messages of one tag between two processes in their order: no piece needs a name.
 //! 2. A flow owns what keeps its bytes valid. While MPI may touch them it does not let go: dropped with pieces under way, it
 //!    leaks them.
 //! 3. A piece that is shorter than what was posted for it, or longer, is an error.
+
+#![expect(unsafe_code, reason = "hands MPI addresses of memory that operations and claims hold")]
 
 use super::callers::Ticket;
 use super::process::Process;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "reads and fills the structures in which libfabric describes providers")]
 //! Offers of libfabric on this host: one [`Info`] per provider, domain and address.
+
+#![expect(unsafe_code, reason = "reads and fills the structures in which libfabric describes providers")]
 
 use chare_ofi_sys::Library;
 use chare_ofi_sys::abi::{

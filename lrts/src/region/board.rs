@@ -1,9 +1,10 @@
-#![expect(unsafe_code, reason = "views shared memory as slots of atomics")]
 //! Board: a node's table of live regions, mapped by every node of the host.
 //!
 //! A one-sided access does not ask the target's processor; so the target writes down beforehand what may be
 //! touched, and the initiator reads it there, never in the key it was given: address, length, rights and liveness all come
 //! from the board, under a claim (see [`crate::region::claim`]).
+
+#![expect(unsafe_code, reason = "views shared memory as slots of atomics")]
 
 use crate::mapping::Mapping;
 use crate::memory::Share;

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "moves an address between threads")]
 //! Divided memory: memory to which two processes copy together, each the pieces that it has taken.
 //!
 //! The [`division`](super::division) says which; here it stands beside the bytes, at either end. A piece is taken and written in one step
 //! of its end's, so that nobody holds one for longer than its copy takes.
+
+#![expect(unsafe_code, reason = "moves an address between threads")]
 
 use super::board::Board;
 use std::sync::Arc;

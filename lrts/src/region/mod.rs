@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "moves an address range that a claim protects between threads")]
 //! Regions: memory of a node that is registered for one-sided access, and the claims on it. Never moves a byte.
 //!
 //! One [`Regions`] per node, shared by all its backends. A key is an allegation: slot and generation are compared with
 //! what was registered; range and rights come from the table, never from the key.
+
+#![expect(unsafe_code, reason = "moves an address range that a claim protects between threads")]
 
 pub(crate) mod bells;
 pub(crate) mod board;

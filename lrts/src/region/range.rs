@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "copies between claimed ranges and owned memory")]
 //! Claimed range: a piece of a region under a claim, which its holder copies from or to bit by bit, on any thread.
 //!
 //! The claim keeps the bytes where they are, and correct nodes away from them, until the range is dropped.
+
+#![expect(unsafe_code, reason = "copies between claimed ranges and owned memory")]
 
 use crate::error::TransferError;
 use crate::memory::Owner;

@@ -1,9 +1,10 @@
-#![expect(unsafe_code, reason = "copies to and from arenas that neighbours map too")]
 //! Mapped range: a claimed range of a neighbour's region in our mapping of its arena, read, written or lent.
 //!
 //! The claim keeps correct neighbours away while bytes are copied or lent, and, by its handle of the neighbour, the bytes mapped. Who helps
 //! a neighbour to copy claims anew for what it takes.
 //! Copies tolerate overlap: a wrong board may name one range twice.
+
+#![expect(unsafe_code, reason = "copies to and from arenas that neighbours map too")]
 
 use crate::error::TransferError;
 use crate::host::{Entering, HostPeer, PeerClaim};

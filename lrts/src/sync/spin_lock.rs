@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "implements the raw half of a lock")]
 //! Spin lock: for sections of some hundred nanoseconds, on the way of every message.
 //!
 //! Giving it back is a plain store, where a lock that can put threads to sleep needs a second read-modify-write to find out
 //! whether anybody sleeps: some 20 ns of the 200 that a message between processes takes. A waiter spins, then yields.
+
+#![expect(unsafe_code, reason = "implements the raw half of a lock")]
 
 use parking_lot::lock_api::{GuardSend, Mutex, RawMutex};
 use std::hint::spin_loop;

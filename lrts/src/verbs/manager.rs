@@ -1,12 +1,13 @@
-#![expect(
-    unsafe_code,
-    reason = "calls the connection manager's library with identifiers that this module owns"
-)]
 //! Connection manager (librdmacm): identifiers of connections, and what it tells about them.
 //!
 //! 1. An [`Identifier`] owns its queue pair; both end with it, at once, and the peer is told.
 //! 2. Events are copied and acknowledged before they are handled, so that ending an identifier never waits.
 //! 3. Identifiers end before their [`Manager`] does.
+
+#![expect(
+    unsafe_code,
+    reason = "calls the connection manager's library with identifiers that this module owns"
+)]
 
 use crate::ids::NodeId;
 use nix::sys::socket::{SockaddrLike, SockaddrStorage};

@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "makes the device's objects and ends them in their order")]
 //! Queues that all connections of a device share: protection domain, completion queue with its channel, shared receive queue.
 //!
 //! These objects end in the opposite order of their making, after all queue pairs and registrations.
+
+#![expect(unsafe_code, reason = "makes the device's objects and ends them in their order")]
 
 use super::link::SIGNAL_INTERVAL;
 use super::options::BACKEND;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "a global allocator that counts what each thread takes")]
 //! Allocation meter: how much memory a thread holds at most while it runs something.
+
+#![expect(unsafe_code, reason = "a global allocator that counts what each thread takes")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,9 +1,10 @@
-#![expect(unsafe_code, reason = "reads a put target in place under a claim")]
 //! Registered memory: buffers that are registered once, for peers to read and write any number of times.
 //!
 //! 1. A [`RegisteredSource`] is readable by everyone, its owner included; nobody writes it while it is registered.
 //! 2. A [`RegisteredTarget`] belongs to the runtime while it is registered; its owner reads it through [`RegisteredTarget::read`], which
 //!    fails while a put is under way, and gets it back by closing it.
+
+#![expect(unsafe_code, reason = "reads a put target in place under a claim")]
 
 use crate::model::arguments::Arguments;
 use crate::model::callback::{Callback, ErasedCallback};

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "a type that is known by the id that is kept beside the value")]
 //! Typed boxes: a value of any type in a box, beside the id of its type.
 //!
 //! `Any` calls a function to learn a type, and that takes as long as the work that is done with some of these values. So the type's id
 //! stands here, beside the box. [`TypedBox::new`] alone puts the two together, and no code exchanges one without the other.
+
+#![expect(unsafe_code, reason = "a type that is known by the id that is kept beside the value")]
 
 use std::any::{Any, TypeId};
 

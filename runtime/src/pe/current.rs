@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "a borrow that passes through a thread-local")]
 //! The current PE: a borrow that [`Pe::enter`] lends to every function that it calls on its thread.
 //!
 //! Every proxy call asks for the current PE. A counted handle in a cell that can be locked costs a tenth of a call; so the current PE is
 //! a plain pointer, set and reset by one function, read by one other.
+
+#![expect(unsafe_code, reason = "a borrow that passes through a thread-local")]
 
 use super::Pe;
 use std::cell::Cell;

@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "calls MPI as a C program would")]
 //! Random nests of layouts, compared with the datatypes of an MPI: `nests LIBRARY SEED LAST`, under the launcher of that MPI.
 //!
 //! 1. A nest is drawn (`oracle`, which the tests of `chare-layout` have, too) and made both by `chare-layout` and by MPI.
@@ -8,6 +7,8 @@
 //!
 //! A nest that differs is made smaller as long as it differs, and printed so that it can be built by hand. The file `LAST` has the
 //! nest that is being compared: an MPI may crash.
+
+#![expect(unsafe_code, reason = "calls MPI as a C program would")]
 
 mod faults;
 #[path = "../../../layout/tests/oracle/mod.rs"]

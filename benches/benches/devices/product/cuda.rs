@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "loads and launches a kernel")]
 //! The kernel of a CUDA device: `product.cu`, from PTX that is checked in.
+
+#![expect(unsafe_code, reason = "loads and launches a kernel")]
 
 use super::TILE;
 use crate::bed::Fallible;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "begins nests in an MPI")]
 //! Derived datatypes of kernels: the trees of their constructors, told to an MPI.
+
+#![expect(unsafe_code, reason = "begins nests in an MPI")]
 
 use chare_examples::ddtbench::{Precision, Tree};
 use chare_mpi_sys::{Basic, Bounds, Datatype, Library, MpiError, Order};

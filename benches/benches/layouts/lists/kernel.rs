@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls process_vm_readv, which no safe crate offers")]
 //! Kernel copies: pieces of another process's memory to pieces of ours, many in a call.
+
+#![expect(unsafe_code, reason = "calls process_vm_readv, which no safe crate offers")]
 
 use std::io;
 

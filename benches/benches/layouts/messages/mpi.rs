@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls MPI as a C program would")]
 //! The side of an MPI: two processes that send a subject to and fro by `MPI_Send` and `MPI_Recv` with its committed datatype.
+
+#![expect(unsafe_code, reason = "calls MPI as a C program would")]
 
 use crate::subject::{Array, Placed, Subject, named};
 use chare_benches::launcher::{Mpi, is_launched};

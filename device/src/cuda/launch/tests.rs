@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls kernels that a C++ compiler made for the host")]
 //! Launches carried out by the kernels' own source, compiled for the host, thread by thread, beside the plan itself.
+
+#![expect(unsafe_code, reason = "calls kernels that a C++ compiler made for the host")]
 
 use super::{Job, Launch, Nest, Piece, Shape, THREADS, launches};
 use crate::cuda::fused::fused;

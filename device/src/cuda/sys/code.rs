@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls the driver")]
 //! Codes: what the driver answers, and which answers mean that the context is gone.
+
+#![expect(unsafe_code, reason = "calls the driver")]
 
 use cudarc::driver::sys::{CUresult, cuGetErrorName, cuGetErrorString};
 use std::ffi::CStr;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls the driver")]
 //! Memory of a device, mapped by the driver's virtual memory and shared by descriptor, and pinned memory of the host.
+
+#![expect(unsafe_code, reason = "calls the driver")]
 
 use super::code::Code;
 use cudarc::driver::sys::{

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls the driver")]
 //! Modules of kernels, compiled by the driver when they are loaded.
+
+#![expect(unsafe_code, reason = "calls the driver")]
 
 use super::code::Code;
 use cudarc::driver::sys::{CUfunction, CUmodule, cuModuleGetFunction, cuModuleLoadData, cuModuleUnload};

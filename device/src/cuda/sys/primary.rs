@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "loads and calls the driver")]
 //! Primary context of a device, and what the driver says of the device.
+
+#![expect(unsafe_code, reason = "loads and calls the driver")]
 
 use super::code::Code;
 use cudarc::driver::sys::{

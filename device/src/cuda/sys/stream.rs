@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "calls the driver")]
 //! Streams and events of the driver.
+
+#![expect(unsafe_code, reason = "calls the driver")]
 
 use super::code::Code;
 use super::module::Function;

@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "calls a C library that is loaded at run time")]
 //! PMIx, the process management interface of Open MPI, PRRTE and Slurm's `pmix` plugin, by its client library `libpmix.so.2`.
 //!
 //! Layouts and numbers are those of the PMIx standard (versions 2 to 5), section "Data Structures and Types".
+
+#![expect(unsafe_code, reason = "calls a C library that is loaded at run time")]
 
 use super::process_manager::ProcessManager;
 use libloading::Library;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "the two instructions that hand a descriptor to a device")]
 //! Instructions that hand a descriptor to a device: `MOVDIR64B` for a queue of one process, `ENQCMD` for one that many share.
+
+#![expect(unsafe_code, reason = "the two instructions that hand a descriptor to a device")]
 
 use super::words::Descriptor;
 

@@ -1,9 +1,10 @@
-#![expect(unsafe_code, reason = "maps the page of a device through which descriptors go")]
 //! Portal: the way by which descriptors get into a work queue of a DSA.
 //!
 //! 1. A mapped page of the device, which the kernel grants where that is safe: no system call.
 //! 2. Where it does not, since INTEL-SA-01084, or the processor shows no such instruction: the kernel takes descriptors by `write`.
 //! 3. A queue of one process has no way to say that it is full: whoever hands over counts. One that is shared says so.
+
+#![expect(unsafe_code, reason = "maps the page of a device through which descriptors go")]
 
 use super::instructions;
 use super::words::Descriptor;

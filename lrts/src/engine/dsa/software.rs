@@ -1,6 +1,7 @@
-#![expect(unsafe_code, reason = "copies between the addresses in descriptors, as the device would")]
 //! Software device: a thread that does what a DSA does with descriptors: late, out of order, with no room, with pages that are not there,
 //! as drawn from a seed.
+
+#![expect(unsafe_code, reason = "copies between the addresses in descriptors, as the device would")]
 
 use super::Dsa;
 use super::portal::Portal;

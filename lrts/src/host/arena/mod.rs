@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "hands out parts of shared mappings as owned memory")]
 //! Arenas: memory of this node that its neighbours map, so that they read and write it in place.
 //!
 //! 1. An arena is one shared memory object, a multiple of 2 MiB long. It is never unmapped before the job ends: a neighbour keeps its
@@ -11,6 +10,8 @@
 //! 5. An arena that stays empty for a while gives its pages back to the system, unless it is short; it stays mapped, as zeros. Before
 //!    it is used again it is backed again, as a whole, so that a full machine is an error there, too.
 //! 6. The pages of an arena that grew are put together to huge ones, one at a time, while nobody has anything to do (`huge_pages`).
+
+#![expect(unsafe_code, reason = "hands out parts of shared mappings as owned memory")]
 
 mod backing;
 mod huge_pages;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "reads the queue of completions and tells operations by their contexts")]
 //! Events: reads from the completion queue what the network has done.
+
+#![expect(unsafe_code, reason = "reads the queue of completions and tells operations by their contexts")]
 
 use super::{CONTEXT_BYTES, Endpoint, RECEIVES};
 use crate::fabric::pool::Arrival;

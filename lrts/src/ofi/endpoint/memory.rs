@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "registers memory with the network")]
 //! Memory registration: what the provider asks for, no more.
+
+#![expect(unsafe_code, reason = "registers memory with the network")]
 
 use super::Endpoint;
 use crate::leased::endpoint::{Access, Registration};

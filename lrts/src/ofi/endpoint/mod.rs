@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "drives libfabric's objects and hands it addresses of pools and operations")]
 //! Endpoint: one reliable-datagram endpoint with its queue, address table and buffers, which is all of libfabric that the rest
 //! sees.
 //!
@@ -8,6 +7,8 @@
 //! 2. Every operation has a context of 64 bytes in one array, as providers of mode `FI_CONTEXT` ask for: first those of the
 //!    receive buffers, then of the send buffers, then of the one-sided operations. Its position names the operation.
 //! 3. `-FI_EAGAIN` is `Refusal::Full`.
+
+#![expect(unsafe_code, reason = "drives libfabric's objects and hands it addresses of pools and operations")]
 
 mod events;
 mod memory;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "hands the network addresses of buffers and operations")]
 //! Posting: messages, receives and one-sided operations for the network to do.
+
+#![expect(unsafe_code, reason = "hands the network addresses of buffers and operations")]
 
 use super::{Endpoint, RECEIVES};
 use crate::fabric::pool::Arrival;

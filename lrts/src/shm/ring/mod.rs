@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "copies frames into and out of memory that another process maps")]
 //! Ring: frames of one node for one other, in memory that both map.
 //!
 //! 1. The first page holds the cursors (`cursor`); the rest, a power of two, is the data: lines of 64 bytes that wrap around.
@@ -8,6 +7,8 @@
 //!    because the other side could change it meanwhile; a header is read once.
 //! 4. A record becomes visible as a whole: a producer that dies while it writes leaves nothing behind.
 //! 5. Lengths and the cursor are checked against what can be; what cannot be is a breach, and the ring is over.
+
+#![expect(unsafe_code, reason = "copies frames into and out of memory that another process maps")]
 
 use super::cursor::{Consumer, Control, Corrupt, Lines, Producer, Room};
 use crate::frame::{Channel, Frame};

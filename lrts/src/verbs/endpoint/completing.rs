@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "reads completions and gives out the buffers they name")]
 //! Completions: reads what became of the work of queue pairs.
+
+#![expect(unsafe_code, reason = "reads completions and gives out the buffers they name")]
 
 use super::super::link::{State, Work};
 use super::Endpoint;

@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "makes queue pairs on the endpoint's queues")]
 //! Connections: how queue pairs are made and ended.
 //!
 //! 1. The first message to a peer asks for the connection: address, route, request, grant. The peer proves by its private data
@@ -9,6 +8,8 @@
 //!    proves nothing to the granter: the asker may have given up waiting.
 //! 4. A request or grant that fails is made again, a few times. Whether the peer lives, its keepalive connection tells, not the request.
 //! 5. The end of a connection that nobody ended in order is the end of the peer.
+
+#![expect(unsafe_code, reason = "makes queue pairs on the endpoint's queues")]
 
 use super::super::link::{Link, State};
 use super::super::manager::{ConnectionEvent, Identifier, PRIVATE_BYTES};

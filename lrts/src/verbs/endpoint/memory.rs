@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "registers memory with the device")]
 //! Memory registration: keys of pools and of what transfers touch, of the host or of a device.
+
+#![expect(unsafe_code, reason = "registers memory with the device")]
 
 use crate::leased::endpoint::Access;
 use crate::memory::{DeviceMemory, Place};

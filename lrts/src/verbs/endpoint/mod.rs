@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "registers memory with the device and names buffers to it")]
 //! Endpoint: one node on one device, which is all of verbs that [`crate::leased`] sees.
 //!
 //! `connecting` makes and ends queue pairs, `posting` gives them work, `completing` reads what became of it,
@@ -8,6 +7,8 @@
 //!    queue, so that a message may land in any of them; its sender is known by its queue pair and earns the credit back.
 //! 2. A connection that fails takes its queue pair along, at once, after all that had arrived was read: then the device touches
 //!    no memory for it any more, and nothing more is heard of its work.
+
+#![expect(unsafe_code, reason = "registers memory with the device and names buffers to it")]
 
 mod completing;
 mod connecting;

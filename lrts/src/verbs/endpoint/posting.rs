@@ -1,7 +1,8 @@
-#![expect(unsafe_code, reason = "hands the device addresses of buffers and operations")]
 //! Posting: messages, receives and one-sided operations for queue pairs to do.
 //!
 //! The name of a receive is [`RECEIVE`] and its buffer; that of any other work the peer, and its number among the peer's work.
+
+#![expect(unsafe_code, reason = "hands the device addresses of buffers and operations")]
 
 use super::super::link::{State, Work};
 use super::super::queue::RESERVE;

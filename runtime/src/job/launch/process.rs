@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "runs code between fork and exec, and lets tokio watch a socket")]
 //! The process of a node: started so that it never outlives its launcher, and signalled only while it is not reaped.
 //!
 //! 1. The process leads a process group of its own: a terminal's Ctrl-C reaches it through the launcher, once, and force reaches all that
@@ -8,6 +7,8 @@
 //!    open: a lock on a file would be held for as long as any process of the job lives.
 //! 4. The group ends with its process: what is left of it is killed before the process is reaped. Afterwards nobody signals it: its number
 //!    may belong to another process then.
+
+#![expect(unsafe_code, reason = "runs code between fork and exec, and lets tokio watch a socket")]
 
 use super::message::Program;
 use chare_lrts::bootstrap::launched::VARIABLE;

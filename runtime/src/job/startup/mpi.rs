@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "takes a communicator's number from the program")]
 //! Programs among the processes of MPI: started by its launcher for `+lrts mpi`, or inside a communicator of their own.
+
+#![expect(unsafe_code, reason = "takes a communicator's number from the program")]
 
 use crate::job::startup::{Program, Role, refuse, startup_patience};
 use chare_lrts::LrtsError;

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "reads and writes what layouts select, and makes no reference to the rest")]
 //! Divided copies: copies from layout to layout of which another process copies some pieces, too.
 //!
 //! Both processes cut the same plan into the same pieces, and write them one by one from the two ends of one
 //! [`Divided`](chare_lrts::Divided) memory.
+
+#![expect(unsafe_code, reason = "reads and writes what layouts select, and makes no reference to the rest")]
 
 use chare_layout::{LayoutError, Pieces, Plan};
 use chare_lrts::reach::{PIECE_BYTES, PiecewiseCopy};

@@ -1,7 +1,3 @@
-#![expect(
-    unsafe_code,
-    reason = "copies by plans between owned memory and a claimed range of another process"
-)]
 //! Copies of foreign memory: what a plan selects of another process's memory, read or written by the kernel, in pieces that threads
 //! share.
 //!
@@ -9,6 +5,11 @@
 //! 2. *The sieve* reads all that lies around the runs of a piece, at most [`WINDOW_BYTES`], then copies the runs from there. Only reads are
 //!    sieved: what lies between runs that are written is somebody else's. A piece whose runs lie further apart is read by vectors.
 //! 3. Plans count their places from the first byte of the claimed range; they are compared with its length once, before anything is copied.
+
+#![expect(
+    unsafe_code,
+    reason = "copies by plans between owned memory and a claimed range of another process"
+)]
 
 use chare_layout::{LayoutError, Pieces, Plan};
 use chare_lrts::claim::ClaimMode;

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "reads and writes what layouts select, and makes no reference to the rest")]
 //! Selected elements: what a layout selects of memory, read and copied without a look at the rest, which somebody else may write.
 //!
 //! Memory comes here with the layout that it was given out with: a whole buffer with any layout that lies within it, a part of a buffer
 //! (see `parts/`) with the part's own.
+
+#![expect(unsafe_code, reason = "reads and writes what layouts select, and makes no reference to the rest")]
 
 use super::buffer::Element;
 use chare_layout::{LayoutError, Pieces, Plan, Raw};

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "finds the type of a chare again, without the detour of `Any`")]
 //! Chares in their PE's table: the user's state, the chare's identity, and the handles through which entries reach both.
+
+#![expect(unsafe_code, reason = "finds the type of a chare again, without the detour of `Any`")]
 
 use super::identity::{AnyChare, Identity};
 use super::on_panic::OnPanic;

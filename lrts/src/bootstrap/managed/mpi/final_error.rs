@@ -1,10 +1,11 @@
-#![expect(unsafe_code, reason = "handles signals")]
 //! Final error: what a process says when MPI or its launcher ends it. Of a job that loses a process they end the others, often before
 //! these have noticed the loss.
 //!
 //! 1. Two signals are heard, SIGTERM (of launchers) and SIGABRT (of MPIs that give up), where nobody hears them already. A process
 //!    says one prepared line and ends as it would have without.
 //! 2. Once the job is over on this node, nothing is said when the process is ended.
+
+#![expect(unsafe_code, reason = "handles signals")]
 
 use std::ffi::c_int;
 use std::sync::OnceLock;

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "calls MPI at start-up and at the end")]
 //! MPI as process manager: the processes of a communicator are the job, and what each publishes is gathered. Starts and ends MPI;
 //! never sends a message by it.
 //!
 //! Where messages go by MPI, nobody else may ask the launcher: it answers a process once.
+
+#![expect(unsafe_code, reason = "calls MPI at start-up and at the end")]
 
 mod final_error;
 pub mod start;

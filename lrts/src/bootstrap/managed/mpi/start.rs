@@ -1,9 +1,10 @@
-#![expect(unsafe_code, reason = "initialises MPI")]
 //! Start of MPI: finds its library, initialises it, and ends it in time.
 //!
 //! 1. A program that is linked with an MPI uses that. Else a name that the user gives decides, else the launcher that started the
 //!    process, by the variables that launchers set, else whichever MPI is there.
 //! 2. An MPI that finds fewer processes than the launcher started was not meant: that is an error, and never several jobs.
+
+#![expect(unsafe_code, reason = "initialises MPI")]
 
 use super::final_error;
 use crate::bootstrap::managed::environment::ManagerFound;

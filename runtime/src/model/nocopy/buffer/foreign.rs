@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "lends memory that somebody else allocated to transfers")]
 //! Buffers over foreign memory: of a C library, of a mapped file, of any owner.
+
+#![expect(unsafe_code, reason = "lends memory that somebody else allocated to transfers")]
 
 use crate::model::nocopy::{Buffer, BufferMut, Element};
 use chare_lrts::{Memory, MemoryMut};

@@ -1,11 +1,12 @@
-#![expect(
-    unsafe_code,
-    reason = "turns the heap block of a vector into memory that transfers may touch, and back"
-)]
 //! Typed buffers for transfers: [`BufferMut`] is written by one owner, [`Buffer`] is read by many.
 //!
 //! Both are thin types over the raw memory of LRTS. Elements are plain old data, so any bytes that arrive are valid
 //! values.
+
+#![expect(
+    unsafe_code,
+    reason = "turns the heap block of a vector into memory that transfers may touch, and back"
+)]
 
 mod argument;
 mod foreign;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "reads and writes the elements of one part of a buffer")]
 //! Part of a buffer: exclusive or shared, held by a program or by a transfer.
+
+#![expect(unsafe_code, reason = "reads and writes the elements of one part of a buffer")]
 
 use super::whole::Whole;
 use crate::model::nocopy::Registration;

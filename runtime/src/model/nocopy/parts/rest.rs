@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "shows the whole of a buffer to whoever has all parts")]
 //! Rest of a split buffer: what no part selects, and the whole for whoever shows all parts.
+
+#![expect(unsafe_code, reason = "shows the whole of a buffer to whoever has all parts")]
 
 use super::part::{Part, PartMut};
 use super::whole::{Whole, typed};

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "has several pieces of memory filled as one")]
 //! Several buffers in which one argument lands.
+
+#![expect(unsafe_code, reason = "has several pieces of memory filled as one")]
 
 use super::span::{Piece, Span};
 use crate::model::nocopy::buffer::{BufferMut, Element};

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "lends several pieces of memory as one")]
 //! Several buffers to be sent as one argument.
+
+#![expect(unsafe_code, reason = "lends several pieces of memory as one")]
 
 use super::span::{Piece, Span};
 use crate::model::arguments::Arguments;

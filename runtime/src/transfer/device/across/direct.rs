@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "hands memory of devices to the network")]
 //! Direct ways: the network reads registered memory of one node's device into registered memory of another's, and nothing goes through the
 //! host.
 //!
@@ -7,6 +6,8 @@
 //!    read into memory of its own, and unpacked by a step.
 //! 3. The buffer stays registered until the receiver says that it is done, or asks for it in chunks: when the network has refused.
 //! 4. Between two nodes that were refused once, nothing is asked for in this way any more.
+
+#![expect(unsafe_code, reason = "hands memory of devices to the network")]
 
 use super::room::Room;
 use super::saying::send;

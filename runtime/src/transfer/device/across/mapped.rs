@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "uses memory of a device that another process has lent")]
 //! Mapped device memory: a buffer of another process of the host, on the same device, seen in place or copied by one step.
+
+#![expect(unsafe_code, reason = "uses memory of a device that another process has lent")]
 
 use super::room::Room;
 use super::saying::send_done;

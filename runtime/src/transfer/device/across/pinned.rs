@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "shows pinned memory as memory that transfers touch")]
 //! Pinned memory as memory of the host that transfers of the network read and fill, and back.
+
+#![expect(unsafe_code, reason = "shows pinned memory as memory that transfers touch")]
 
 use chare_device::{DeviceError, Landed, Pinned};
 use chare_lrts::MemoryMut;
