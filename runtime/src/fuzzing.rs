@@ -17,7 +17,7 @@ use crate::node::{Ending, Node};
 use crate::pe::Pe;
 use crate::pe::queued::Queued;
 use crate::services::{aggregation, array};
-use crate::transfer::remote_memory::send_releases;
+use crate::transfer::take::remote_memory::send_releases;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, Sink};

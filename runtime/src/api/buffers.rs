@@ -3,7 +3,7 @@
 
 use crate::model::nocopy::{Buffer, BufferMut, Element, Received, Sent};
 use crate::pe::Pe;
-use crate::transfer::deregistration;
+use crate::transfer::lend::deregistration;
 
 impl<T: Element> BufferMut<T> {
     /// A buffer of `len` zeros in memory of the runtime. Other nodes of the same host, if there are any, can map this memory, so sending

@@ -20,8 +20,8 @@ use crate::model::nocopy::{
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use crate::pe::Pe;
-use crate::transfer::laid_out::{self, Remote};
-use crate::transfer::scattered_put::put_scattered;
+use crate::transfer::copy::laid_out::{self, Remote};
+use crate::transfer::copy::scattered_put::put_scattered;
 use chare_lrts::{MemoryMut, TransferError};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -11,7 +11,7 @@ use crate::model::callback::{Callback, ErasedCallback};
 use crate::model::nocopy::{Buffer, BufferMut, Element, RemoteRange, SourceHandle, TargetHandle};
 use crate::node::Node;
 use crate::pe::Pe;
-use crate::transfer::deregistration;
+use crate::transfer::lend::deregistration;
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::{Held, RegionKey};
 use parking_lot::RwLock;

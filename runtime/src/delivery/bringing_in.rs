@@ -11,7 +11,7 @@ use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
 use crate::pe::queued::FoundCall;
 use crate::transfer::arrival::{self, Brought, Coming};
-use crate::transfer::eager;
+use crate::transfer::lend::eager;
 use crate::transfer::{Destination, PostedCall, Served};
 use std::rc::Rc;
 use std::sync::Arc;

@@ -11,8 +11,8 @@ use crate::model::ids::{PeId, Target};
 use crate::model::nocopy::{Outgoing, lent_bytes};
 use crate::model::registry::EntryRegistration;
 use crate::pe::Pe;
-use crate::transfer::eager::{self, Eager};
-use crate::transfer::send;
+use crate::transfer::lend::eager::{self, Eager};
+use crate::transfer::lend::send;
 use chare_lrts::codec::{CodecError, Writer};
 
 /// Calls an entry of one chare, by the entry's own options, if the call is one that is written at once; takes the argument then, and returns

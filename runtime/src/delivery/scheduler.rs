@@ -14,7 +14,7 @@ use crate::pe::queued::Queued;
 use crate::pe::run_queue::RunQueue;
 use crate::pe::{NETWORK_INTERVAL, Pe};
 use crate::transfer::device::{launch_steps, launch_steps_if_due};
-use crate::transfer::remote_memory::send_releases;
+use crate::transfer::take::remote_memory::send_releases;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 

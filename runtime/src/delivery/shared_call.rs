@@ -10,7 +10,7 @@ use crate::model::registry::{AnyChare, EntryRegistration};
 use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
 use crate::pe::queued::Outcome;
-use crate::transfer::dealt;
+use crate::transfer::many::dealt;
 use std::rc::Rc;
 
 /// The parts of a call that all called members share.

@@ -4,8 +4,8 @@
 
 use super::destination::Destination;
 use super::device::{self, End, Origin};
-use super::gathering::{Failure, Gathering, Plan};
-use super::receive::{plan, plan_here};
+use super::take::gathering::{Failure, Gathering, Plan};
+use super::take::receive::{plan, plan_here};
 use crate::model::envelope::Call;
 use crate::model::ids::PeId;
 use crate::model::nocopy::{Arrived, Descriptor, Few, Given, Local, Nocopy, NocopyKind};

@@ -1,7 +1,7 @@
 //! Descriptions of a call's nocopy arguments for another node.
 
 use super::device;
-use super::send::describe_one;
+use super::lend::send::describe_one;
 use crate::model::nocopy::{Descriptor, Few, Local, Nocopy, NocopyKind};
 use crate::node::Node;
 use chare_lrts::NodeId;

@@ -9,36 +9,27 @@
 //! 3. When the receiver no longer needs the region, it sends `Released`, with the number of bytes that it took, to the node that sent the
 //!    descriptor. This message follows all messages of the entry that dropped the argument, or one
 //!    of them carries it. The sender ends the registration, and hands
-//!    the buffer back when its own network has let go of the memory, too (see [`deregistration`]).
-//! 4. The arguments of a broadcast go down a tree of nodes, see [`carry`].
-//! 5. Of an argument that is dealt out to many, each member gets its part when the call has come to it; see [`dealt`].
-//! 6. An argument of which a layout selects a part is copied from there to where it is to be, in one pass; see [`laid_out`].
-//! 7. A long pass between memory that both processes map is made by both together; see [`long_copy`] and [`helping`].
-//! 8. The only argument of a call, if it is short, needs none of this; see [`eager`].
+//!    the buffer back when its own network has let go of the memory, too (see [`lend::deregistration`]).
+//! 4. The arguments of a broadcast go down a tree of nodes, see [`many`].
+//! 5. Of an argument that is dealt out to many, each member gets its part when the call has come to it; see [`many::dealt`].
+//! 6. An argument of which a layout selects a part is copied from there to where it is to be, in one pass; see [`copy::laid_out`].
+//! 7. A long pass between memory that both processes map is made by both together; see [`copy::long_copy`] and
+//!    [`copy::helping`].
+//! 8. The only argument of a call, if it is short, needs none of this; see [`lend::eager`].
 //! 9. An argument that lies on a device, or is to, goes by streams; see [`device`].
+//!
+//! Its rooms: [`lend`] for the sender's side, [`take`] for the receiver's, [`copy`] for copies by layouts and long ones, [`device`] for what
+//! lies on a device, [`many`] for what goes to many. [`describing`] is the door out, [`arrival`] the door in; a [`PostedCall`] waits there.
 
 pub(crate) mod arrival;
-pub(crate) mod carry;
-mod counting;
-pub(crate) mod dealt;
-pub(crate) mod deregistration;
+pub(crate) mod copy;
 pub(crate) mod describing;
 mod destination;
 pub(crate) mod device;
-pub(crate) mod eager;
-mod gathering;
-pub(crate) mod helping;
-pub(crate) mod laid_out;
-mod long_copy;
-mod planned;
+pub(crate) mod lend;
+pub(crate) mod many;
 mod posted_call;
-mod receive;
-pub(crate) mod remote_memory;
-pub(crate) mod scattered_put;
-mod selected_read;
-pub(crate) mod send;
-mod series;
-mod stretches;
+pub(crate) mod take;
 
 pub(crate) use destination::Destination;
 pub(crate) use posted_call::{PostedCall, Served};

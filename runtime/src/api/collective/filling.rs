@@ -9,7 +9,7 @@ use crate::model::arguments::Message;
 use crate::model::nocopy::{Completion, Element, NocopyArgument, Outgoing, OutgoingMemory, PartMut, Rest};
 use crate::pe::Pe;
 use crate::prelude::*;
-use crate::transfer::laid_out::land_at_once;
+use crate::transfer::copy::laid_out::land_at_once;
 use chare_layout::RawPartition;
 use chare_lrts::reach::LONG_BYTES_MIN;
 

@@ -4,7 +4,7 @@ use crate::model::dealing::Dealing;
 use crate::model::nocopy::{Few, Local, Outgoing};
 use crate::model::registry::{self, Chare, Constructor, registry};
 use crate::pe::Pe;
-use crate::transfer::{device, send};
+use crate::transfer::{device, lend::send};
 use std::sync::Arc;
 
 /// Two handles are equal if they reach the same chares, however their calls are queued.

@@ -4,7 +4,7 @@
 //!    and takes the receiver's to be one piece of memory.
 //! 2. The receiver of what was lent knows both sides, and chooses between vectors and the sieve.
 //! 3. The receiver of what it maps chooses between copying alone and copying together with the owner; see
-//!    `transfer/long_copy.rs`.
+//!    `transfer/copy/long_copy.rs`.
 //! 4. Where a network reads memory by itself, the same two choose by the mean length of runs, or of what lies between them: each is a
 //!    transfer of its own there.
 //! 5. The kernel's costs are measured once in a process, when a choice is first to be made. They differ most between machines; those of

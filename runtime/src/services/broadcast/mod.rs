@@ -5,7 +5,7 @@
 //!
 //! 1. A node that receives a broadcast tells its children first, then its own PEs.
 //! 2. A frame without nocopy arguments is passed on as it came. A frame with nocopy arguments waits until this node has them, and tells
-//!    each child where that child finds them: see [`carry`].
+//!    each child where that child finds them: see [`many`].
 //! 3. A PE that does not know the collection yet keeps the call until it does.
 
 mod members;
@@ -30,8 +30,8 @@ use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::{CallOfMany, ElementEvent, Pe, Service};
 use crate::services::audience;
-use crate::transfer::carry::{self, Carried, Wanted};
-use crate::transfer::dealt;
+use crate::transfer::many::dealt;
+use crate::transfer::many::{self, Carried, Wanted};
 use chare_lrts::codec;
 use members::call_members;
 use rustc_hash::FxHashMap;
@@ -95,7 +95,7 @@ pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
     let mut options = audience::count(pe, identify(pe, collection, options));
     pe.depart_to_each((0..pe.node.topology.pes()).map(PeId), &mut options);
     let call = CallOfAll { collection, entry: entry.id, options, reference };
-    match carry::take_in(&pe.node, entry, nocopy) {
+    match many::take_in(&pe.node, entry, nocopy) {
         Ok(mut carried) => {
             deal(pe, &call, &mut carried);
             tell_all(pe, call, entry, arguments, &carried);
@@ -201,7 +201,7 @@ fn bring_in(
     let wanted =
         kinds.zip(nocopy).map(|(kind, descriptor)| Wanted { descriptor, kind, into: None }).collect();
     let what = move || entry.fetching();
-    carry::bring_in(node, arriving.cost.source, what, wanted, move |node, carried| {
+    many::bring_in(node, arriving.cost.source, what, wanted, move |node, carried| {
         let told = |nocopy| BroadcastFrame { root, call: arriving.call.clone(), nocopy };
         let telling = TreeMessage { service: ID, carried: &carried, is_run: true };
         tree::tell_children(node, root, telling, &encoded, told);

@@ -8,7 +8,7 @@ use crate::model::ids::{NodeId, ServiceId};
 use crate::model::nocopy::CarriedDescriptor;
 use crate::node::Node;
 use crate::pe::Pe;
-use crate::transfer::carry::{self, Carried, PassedOn};
+use crate::transfer::many::{self, Carried, PassedOn};
 use serde::Serialize;
 
 /// The service of a message to all nodes, and the nocopy memory that the message brings.
@@ -47,7 +47,7 @@ pub(crate) fn tell_nodes<M: Serialize>(
     let told = arguments
         .encode_into(&mut encoded)
         .map_err(|error| error.to_string())
-        .and_then(|()| carry::pass_on(node, &pe.counters, node.id, telling.with_tail(&encoded), message));
+        .and_then(|()| many::pass_on(node, &pe.counters, node.id, telling.with_tail(&encoded), message));
     if let Err(cause) = told {
         pe.fail("a broadcast".to_owned(), cause);
     }
@@ -61,7 +61,7 @@ pub(crate) fn tell_children<M: Serialize>(
     tail: &[u8],
     message: impl Fn(Vec<CarriedDescriptor>) -> M,
 ) {
-    if let Err(cause) = carry::pass_on(node, &node.outside, root, telling.with_tail(tail), message) {
+    if let Err(cause) = many::pass_on(node, &node.outside, root, telling.with_tail(tail), message) {
         fail(node, cause);
     }
 }

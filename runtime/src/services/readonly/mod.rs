@@ -20,7 +20,7 @@ use crate::model::nocopy::CarriedDescriptor;
 use crate::node::{Arrival, Node, NodeService};
 use crate::pe::Service;
 use crate::services::broadcast::tree::{self, TreeMessage};
-use crate::transfer::carry;
+use crate::transfer::many;
 use chare_lrts::codec;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -61,8 +61,8 @@ pub(crate) fn open_all(node: &Node) {
     if node.topology.nodes() > 1 {
         let root = node.id;
         let told = values(node).encode().map_err(|error| error.to_string()).and_then(|(tail, carried)| {
-            let passed = carry::PassedOn { service: ID, carried: &carried, tail: &tail, is_run: false };
-            carry::pass_on(node, &node.outside, root, passed, |nocopy| ReadonlyFrame { root, nocopy })
+            let passed = many::PassedOn { service: ID, carried: &carried, tail: &tail, is_run: false };
+            many::pass_on(node, &node.outside, root, passed, |nocopy| ReadonlyFrame { root, nocopy })
         });
         if let Err(cause) = told {
             node.fail(JobError::Config(format!("a readonly value cannot be sent: {cause}")));
@@ -82,7 +82,7 @@ fn arrive(node: &Arc<Node>, Arrival { source, said, .. }: Arrival<'_>) -> Result
     let (arriving, wanted) = Arriving::announced(rest, nocopy)?;
     let encoded = rest.to_vec();
     let what = || "fetching a readonly value".to_owned();
-    carry::bring_in(node, source, what, wanted, move |node, carried| {
+    many::bring_in(node, source, what, wanted, move |node, carried| {
         match values(node).accept(arriving, carried) {
             Ok(carried) => {
                 let telling = TreeMessage { service: ID, carried: &carried, is_run: false };

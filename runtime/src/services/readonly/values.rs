@@ -5,7 +5,7 @@
 use super::vectors::{self, Shared};
 use crate::model::arguments::Message;
 use crate::model::nocopy::{CarriedDescriptor, Leaving, Local, NocopyKind};
-use crate::transfer::carry::{Carried, Wanted};
+use crate::transfer::many::{Carried, Wanted};
 use chare_lrts::Memory;
 use chare_lrts::codec::{self, CodecError};
 use parking_lot::Mutex;

@@ -5,7 +5,7 @@ use crate::model::call_options::CallOptions;
 use crate::model::ids::{EntryId, PeId, SectionId, Target};
 use crate::model::nocopy::{CarriedDescriptor, Local};
 use crate::model::registry::EntryRegistration;
-use crate::transfer::carry::Carried;
+use crate::transfer::many::Carried;
 use serde::{Deserialize, Serialize};
 
 /// A call of one entry of every member, at the root or on its way there.

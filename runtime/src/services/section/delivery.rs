@@ -15,7 +15,8 @@ use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::places::Absence;
 use crate::pe::queued::Outcome;
-use crate::transfer::{dealt, describing};
+use crate::transfer::describing;
+use crate::transfer::many::dealt;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 

@@ -10,7 +10,7 @@ use crate::model::ids::{PeId, SectionId, ServiceId};
 use crate::model::nocopy::{Local, carried_bytes};
 use crate::model::registry::EntryRegistration;
 use crate::pe::Pe;
-use crate::transfer::carry::Carried;
+use crate::transfer::many::Carried;
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
 

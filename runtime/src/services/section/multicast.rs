@@ -21,7 +21,7 @@ use crate::node::{Arrival, Node};
 use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
-use crate::transfer::carry::{self, Carried, PassedOn, Wanted};
+use crate::transfer::many::{self, Carried, PassedOn, Wanted};
 use std::sync::Arc;
 
 /// Calls an entry of every member with the nocopy arguments that the caller gave: now, or when they have been staged.
@@ -38,7 +38,7 @@ pub(crate) fn call_given(
         nocopy: nocopy.into_vec(),
         reference: 0,
     };
-    match carry::take_in(&pe.node, entry, nocopy) {
+    match many::take_in(&pe.node, entry, nocopy) {
         Ok(carried) => call(pe, options, of(carried)),
         Err(staging) => {
             let caller = pe.id;
@@ -79,7 +79,7 @@ pub(super) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
 fn describe(node: &Node, options: CallOptions, call: SectionCall) -> SectionMessage {
     let SectionCall { section, entry, arguments, nocopy, reference } = call;
     let call = CallOfSection { section, entry: entry.id, options, reference };
-    let nocopy = carry::describe(node, node.topology.node_of(section.creator), &nocopy);
+    let nocopy = many::describe(node, node.topology.node_of(section.creator), &nocopy);
     SectionMessage::Frame(CallFrame { call, leg: Leg::Up, nocopy }, entry, arguments)
 }
 
@@ -178,7 +178,7 @@ fn pass_on(
         SectionFrame::<SectionNews, _>::Call(CallFrame { call: call.clone(), leg, nocopy })
     };
     let passed = PassedOn { service: ID, carried, tail: encoded, is_run: true };
-    carry::pass_to(node, counters, &children, passed, message)?;
+    many::pass_to(node, counters, &children, passed, message)?;
     Ok(children)
 }
 
@@ -212,7 +212,7 @@ pub(super) fn arrive(
     let wanted =
         kinds.zip(nocopy).map(|(kind, descriptor)| Wanted { descriptor, kind, into: None }).collect();
     let what = move || entry.fetching();
-    carry::bring_in(node, cost.source, what, wanted, move |node, carried| match leg {
+    many::bring_in(node, cost.source, what, wanted, move |node, carried| match leg {
         Leg::Up => {
             let CallOfSection { section, options, reference, .. } = call;
             let nocopy = carried.into_vec();

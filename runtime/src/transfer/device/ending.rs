@@ -3,7 +3,7 @@
 use super::continuing::continue_later;
 use crate::model::nocopy::Release;
 use crate::node::Node;
-use crate::transfer::gathering::Failure;
+use crate::transfer::take::gathering::Failure;
 use chare_device::{Device, DeviceBuffer, DeviceError, Uses};
 use std::sync::Arc;
 

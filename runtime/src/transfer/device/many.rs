@@ -10,8 +10,8 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::devices::Lent;
-use crate::transfer::gathering::{Failure, Plan};
-use crate::transfer::send::answering;
+use crate::transfer::lend::send::answering;
+use crate::transfer::take::gathering::{Failure, Plan};
 use std::sync::Arc;
 
 /// The same argument as the whole of its buffer: packed by a step on its device, if a layout selects a part.

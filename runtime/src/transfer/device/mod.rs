@@ -8,7 +8,7 @@
 //!    others still do with it, and only then is the sender told ([`ending`]).
 //! 4. Steps of one turn of a PE are launched together ([`launching`]).
 //! 5. Short arguments travel with their call ([`short`]).
-//! 6. What goes to many goes into each process once ([`many`], [`carry`](super::carry)).
+//! 6. What goes to many goes into each process once ([`many`](self::many), and beyond it [`transfer::many`](super::many)).
 //! 7. What is begun on a stream goes on by [`Node::later`], on a PE, and counts as a message on its way until then.
 
 mod across;

@@ -8,8 +8,8 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::devices::{Sender, is_same};
-use crate::transfer::gathering::{Failure, Plan};
-use crate::transfer::send::release;
+use crate::transfer::lend::send::release;
+use crate::transfer::take::gathering::{Failure, Plan};
 use chare_device::DeviceError;
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ use crate::node::Node;
 use crate::node::devices::Held;
 use crate::node::devices::lanes::Lane;
 use crate::pe::device_steps::{Then, When};
-use crate::transfer::gathering::{Begin, Failure, Gathering, Plan};
+use crate::transfer::take::gathering::{Begin, Failure, Gathering, Plan};
 use chare_device::{Batch, Device, Done, Facts, Pinned, Way};
 use chare_layout::{Plan as Copying, Raw};
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use crate::node::Node;
 use crate::node::devices::Lent;
 use crate::transfer::device::continuing::continue_later;
 use crate::transfer::device::ending::lend;
-use crate::transfer::gathering::Failure;
+use crate::transfer::take::gathering::Failure;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;
 

@@ -12,8 +12,8 @@ use crate::model::nocopy::{
 use crate::node::Node;
 use crate::node::devices::Taker;
 use crate::transfer::device::ends::End;
-use crate::transfer::gathering::{Failure, Finish, Plan};
-use crate::transfer::remote_memory::{fetch, send_release};
+use crate::transfer::take::gathering::{Failure, Finish, Plan};
+use crate::transfer::take::remote_memory::{fetch, send_release};
 use chare_lrts::{MemoryMut, NodeId, Token};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

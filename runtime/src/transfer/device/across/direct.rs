@@ -13,10 +13,10 @@ use super::room::Room;
 use super::saying::send;
 use crate::model::nocopy::{Arrived, DeviceFrame, GivenMemory, LeavingDevice, Lender};
 use crate::node::Node;
-use crate::transfer::deregistration;
 use crate::transfer::device::continuing::continue_later;
 use crate::transfer::device::within;
-use crate::transfer::gathering::{Failure, Finish, Plan};
+use crate::transfer::lend::deregistration;
+use crate::transfer::take::gathering::{Failure, Finish, Plan};
 use chare_device::{Device, DeviceBuffer, DeviceBufferMut, DeviceError, Registrable};
 use chare_lrts::{
     Completion, DeviceMemory, Held, Memory, MemoryMut, NodeId, RegionKey, Token, TransferError,

@@ -12,7 +12,7 @@ use crate::node::devices::staging::NoRoom;
 use crate::pe::device_steps::When;
 use crate::transfer::device::continuing::continue_later;
 use crate::transfer::device::launching::launch_soon;
-use crate::transfer::gathering::{Failure, Finish};
+use crate::transfer::take::gathering::{Failure, Finish};
 use chare_device::{Batch, Choice, Device, DeviceError, Done, Leg, Method, Pinned, Way};
 use chare_lrts::MemoryMut;
 use parking_lot::Mutex;

@@ -6,10 +6,10 @@ use super::room::Room;
 use super::saying::send_done;
 use crate::model::nocopy::{Arrived, LeavingDevice, Lender, MappedDevice, Release, ToldLayout};
 use crate::node::Node;
+use crate::transfer::copy::laid_out::in_words;
 use crate::transfer::device::ending::past_uses;
 use crate::transfer::device::within;
-use crate::transfer::gathering::{Failure, Plan};
-use crate::transfer::laid_out::in_words;
+use crate::transfer::take::gathering::{Failure, Plan};
 use chare_device::DeviceBuffer;
 use std::sync::Arc;
 

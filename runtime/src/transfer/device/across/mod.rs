@@ -38,9 +38,9 @@ use crate::model::nocopy::{
 use crate::node::Node;
 use crate::node::devices::{Lent, Sender};
 use crate::pe::Pe;
-use crate::transfer::gathering::{Failure, Fetch, Plan};
-use crate::transfer::receive;
-use crate::transfer::remote_memory::{self, fetch};
+use crate::transfer::take::gathering::{Failure, Fetch, Plan};
+use crate::transfer::take::receive;
+use crate::transfer::take::remote_memory::{self, fetch};
 use asking::ask;
 use feed::Feed;
 use inflow::Inflow;

@@ -3,10 +3,10 @@
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{Arrived, DeviceFilled, Given, NocopyKind, PostedDevice, PostedMemory};
 use crate::node::Node;
+use crate::transfer::copy::laid_out::in_words;
 use crate::transfer::device::ends::End;
-use crate::transfer::gathering::Failure;
-use crate::transfer::laid_out::in_words;
-use crate::transfer::remote_memory;
+use crate::transfer::take::gathering::Failure;
+use crate::transfer::take::remote_memory;
 use chare_device::{
     Choice, Device, DeviceBufferMut, DeviceError, Facts, Lanes, Leg, Method, Pinned, Stream, Way,
 };

@@ -8,7 +8,7 @@ use crate::node::devices::Answer;
 use crate::transfer::device::across::send_done;
 use crate::transfer::device::ends::{End, Origin};
 use crate::transfer::device::planning::plan;
-use crate::transfer::gathering::{Failure, Plan};
+use crate::transfer::take::gathering::{Failure, Plan};
 use chare_device::DeviceBufferMut;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;

@@ -8,9 +8,9 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::devices::{Answer, Lent, OnAnswer, Sender};
+use crate::transfer::copy::laid_out::in_words;
 use crate::transfer::device::across::{offer, send};
 use crate::transfer::device::ends::Origin;
-use crate::transfer::laid_out::in_words;
 use chare_device::DeviceBufferMut;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;

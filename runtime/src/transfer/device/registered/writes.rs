@@ -8,10 +8,10 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::devices::{Answer, DeviceTarget, Lent};
+use crate::transfer::copy::laid_out::in_words;
 use crate::transfer::device::across::{offer, send, send_done, sender};
 use crate::transfer::device::ends::Origin;
 use crate::transfer::device::planning::take_in_charge;
-use crate::transfer::laid_out::in_words;
 use chare_device::DeviceBufferMut;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The sender's side of nocopy arguments that leave their process: decides between eager and rendezvous, lends memory, and hands buffers
 //! back.
 
-use super::{deregistration, laid_out};
+use super::deregistration;
 use crate::model::error::JobError;
 use crate::model::nocopy::{
     Descriptor, EagerBytes, HandBack, Keep, Leaving, Lender, LentLayout, NocopyKind, OutgoingMemory,
@@ -9,6 +9,7 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::lending::known_layouts::{Way, is_short};
+use crate::transfer::copy::laid_out;
 use chare_layout::{Raw, lines};
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::{Lrts, Memory, MemoryMut, NodeId};
@@ -99,7 +100,7 @@ fn is_packed(node: &Node, peer: NodeId, kind: NocopyKind, (leaving, layout): (&L
 }
 
 /// Whether what many take by a layout is packed for those, too, who map the memory: then its owner collects the lines once for all.
-pub(super) fn is_packed_for_many(node: &Node, kind: NocopyKind, layout: &Raw) -> bool {
+pub(in crate::transfer) fn is_packed_for_many(node: &Node, kind: NocopyKind, layout: &Raw) -> bool {
     node.methods.always_pack() || kind != NocopyKind::Viewed && is_thin(layout)
 }
 
@@ -119,7 +120,7 @@ pub(crate) fn take_charge(node: &Arc<Node>, outgoing: OutgoingMemory) -> Leaving
 
 /// A release that ends the registration of the memory `held`, then hands the buffer back to a caller that waits for it: the entry that is
 /// named in words, if it is a device's buffer.
-pub(super) fn release(
+pub(in crate::transfer) fn release(
     node: &Arc<Node>,
     offered: u64,
     held: Option<Memory>,
@@ -232,6 +233,6 @@ pub(crate) fn inline(
 }
 
 /// The name under which a receiver of bytes that need no registration here says how many of them it took.
-pub(super) fn answering(node: &Node, release: Arc<Release>) -> Lender {
+pub(in crate::transfer) fn answering(node: &Node, release: Arc<Release>) -> Lender {
     Lender { node: node.id, token: node.transfers.relay(Some(release)) }
 }

@@ -7,7 +7,7 @@ use crate::pe::Pe;
 use std::rc::Rc;
 
 /// Counts a copy to where a post method wanted it.
-pub(super) fn count_landed(node: &Node, given: &PostedMemory) {
+pub(in crate::transfer) fn count_landed(node: &Node, given: &PostedMemory) {
     count(node, given.bytes, given.is_scattered());
 }
 

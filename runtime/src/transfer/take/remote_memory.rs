@@ -2,13 +2,13 @@
 //!
 //! The owner's description of the memory is an allegation until the network has checked it.
 
-use super::deregistration;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
 use crate::model::nocopy::{Lender, Release};
 use crate::node::Node;
 use crate::node::lending::transfers::TakenBack;
 use crate::pe::Pe;
+use crate::transfer::lend::deregistration;
 use chare_layout::Raw;
 use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey, Token, TransferError};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) fn view(node: &Node, key: &RegionKey, layout: Option<&Raw>) -> Result
 ///
 /// # Errors
 /// As a get would fail.
-pub(super) fn view_range(
+pub(in crate::transfer) fn view_range(
     node: &Node,
     key: &RegionKey,
     (offset, len): (u64, usize),
@@ -74,7 +74,7 @@ pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> 
 ///
 /// # Errors
 /// When there is no such memory, in words.
-pub(super) fn room(node: &Node, bytes: u64) -> Result<MemoryMut, String> {
+pub(in crate::transfer) fn room(node: &Node, bytes: u64) -> Result<MemoryMut, String> {
     node.note_fetched(bytes)?;
     let none = || format!("a layout selects {bytes} bytes, which {} has no memory for", node.id);
     node.network.allocate_announced(bytes).ok_or_else(none)

@@ -43,7 +43,7 @@ thread_local! {
 ///
 /// # Errors
 /// More bytes than memory has.
-pub(super) fn whole(bytes: u64) -> Result<Arc<Raw>, LayoutError> {
+pub(in crate::transfer) fn whole(bytes: u64) -> Result<Arc<Raw>, LayoutError> {
     WHOLE.with_borrow_mut(|layouts| {
         if let Some(known) = layouts.find(|known| *known == bytes) {
             return Ok(known);
@@ -55,10 +55,10 @@ pub(super) fn whole(bytes: u64) -> Result<Arc<Raw>, LayoutError> {
 }
 
 /// A plan, and what is known of it.
-pub(super) struct Planned {
+pub(in crate::transfer) struct Planned {
     pub(super) from: Arc<Raw>,
     pub(super) to: Arc<Raw>,
-    pub(super) plan: Arc<Plan>,
+    pub(in crate::transfer) plan: Arc<Plan>,
     shared: OnceLock<Option<Arc<Pieces>>>,
 }
 
@@ -79,7 +79,7 @@ impl Planned {
 }
 
 /// The plan from layout to layout, as far as the shorter of the two goes; where lists are not very long, the one that was made before.
-pub(super) fn planned(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Arc<Planned>, LayoutError> {
+pub(in crate::transfer) fn planned(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Arc<Planned>, LayoutError> {
     let are_they =
         |[known_from, known_to]: &[Arc<Raw>; 2]| Arc::ptr_eq(known_from, from) && Arc::ptr_eq(known_to, to);
     if let Some(known) = PLANS.with_borrow(|plans| plans.find(are_they)) {
@@ -112,12 +112,15 @@ fn planned_once(
 }
 
 /// The plan from a layout to one piece of memory.
-pub(super) fn planned_to_pack(layout: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
+pub(in crate::transfer) fn planned_to_pack(layout: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
     Ok(Arc::clone(&planned(layout, &whole(layout.bytes())?)?.plan))
 }
 
 /// Runs `with`, which runs no code of the user, with the plan from a layout to one piece of memory.
-pub(super) fn with_gathering<R>(layout: &Arc<Raw>, with: impl FnOnce(&Plan) -> R) -> Result<R, LayoutError> {
+pub(in crate::transfer) fn with_gathering<R>(
+    layout: &Arc<Raw>,
+    with: impl FnOnce(&Plan) -> R,
+) -> Result<R, LayoutError> {
     with_half(&GATHERING, layout, planned, with)
 }
 

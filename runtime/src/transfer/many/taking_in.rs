@@ -7,8 +7,8 @@ use super::carried::{Carried, Whose};
 use crate::model::nocopy::{Arrived, Few, LeavingDevice, Local, NocopyKind, Registration};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
-use crate::transfer::gathering::{Failure, Gathering, Plan};
-use crate::transfer::{device, laid_out};
+use crate::transfer::take::gathering::{Failure, Gathering, Plan};
+use crate::transfer::{copy::laid_out, device};
 use std::sync::Arc;
 
 /// Arguments of which some are still on their way from a device.

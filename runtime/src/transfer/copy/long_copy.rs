@@ -7,13 +7,13 @@
 //! 3. When this node has no piece left to take, the target's registration ends, and the copy is over with the last claim on it: the owner
 //!    holds one while it writes what it has taken, and no longer. See [`helping`](super::helping) for the owner's side.
 
-use super::deregistration;
 use super::planned::{Planned, planned, whole};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::nocopy::divided::CopyOfDivided;
 use crate::model::nocopy::selected::CopyOfSelected;
 use crate::model::nocopy::{PostedMemory, ToldLayout};
 use crate::node::Node;
+use crate::transfer::lend::deregistration;
 use chare_layout::Plan;
 use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{Completion, Held, Memory, MemoryMut, NodeId, RegionKey, TransferError};
@@ -34,7 +34,7 @@ pub(super) fn pays_to_share(node: &Node, lent: &RegionKey, planned: &Planned) ->
 }
 
 /// Whether the owner of a region helps to bring its first bytes to where they were posted.
-pub(super) fn is_shared_whole(node: &Node, lent: &RegionKey, posted: &PostedMemory) -> bool {
+pub(in crate::transfer) fn is_shared_whole(node: &Node, lent: &RegionKey, posted: &PostedMemory) -> bool {
     let planned = || planned(&whole(lent.len)?, &whole(posted.bytes as u64)?);
     lent.node != node.id
         && posted.bytes >= LONG_BYTES_MIN

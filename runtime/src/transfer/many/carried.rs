@@ -7,9 +7,9 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::lending::known_layouts::Way;
+use crate::transfer::copy::laid_out::packed_memory;
 use crate::transfer::device;
-use crate::transfer::laid_out::packed_memory;
-use crate::transfer::send::{inline, is_eager, is_packed_for_many, lend_or_copy};
+use crate::transfer::lend::send::{inline, is_eager, is_packed_for_many, lend_or_copy};
 use chare_device::DeviceBuffer;
 use chare_layout::Raw;
 use chare_lrts::{Memory, NodeId, RegionKey};

@@ -29,6 +29,7 @@
 
 mod bringing;
 mod carried;
+pub(crate) mod dealt;
 mod parts;
 mod passing;
 mod taking_in;

@@ -10,11 +10,11 @@
 
 use super::laid_out::in_words;
 use super::planned::planned;
-use super::remote_memory::view;
 use crate::model::error::JobError;
 use crate::model::nocopy::ToldLayout;
 use crate::model::nocopy::divided::CopyOfDivided;
 use crate::node::Node;
+use crate::transfer::take::remote_memory::view;
 use chare_layout::Raw;
 use chare_lrts::{Completion, NodeId, RegionKey};
 use std::sync::Arc;

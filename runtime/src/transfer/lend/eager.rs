@@ -7,10 +7,8 @@
 //! 2. The receiver copies the bytes once out of the frame. A post method's buffer is filled from there, in the step in which the post
 //!    method gives it; any other parameter has what came.
 //!
-//! All other arguments go by descriptors: see [`send`](super::send) and [`receive`](super::receive).
+//! All other arguments go by descriptors: see [`send`](super::send) and [`receive`](crate::transfer::take::receive).
 
-use super::laid_out::land_bytes;
-use super::planned::with_gathering;
 use super::send::is_always_eager;
 use crate::base::counters::Counters;
 use crate::model::nocopy::selected::Gathered;
@@ -18,6 +16,8 @@ use crate::model::nocopy::{
     Arrived, Descriptor, Few, Given, Nocopy, NocopyKind, Outgoing, OutgoingMemory, Registration, packed_bytes,
 };
 use crate::node::Node;
+use crate::transfer::copy::laid_out::land_bytes;
+use crate::transfer::copy::planned::with_gathering;
 use chare_layout::Raw;
 use chare_lrts::Memory;
 use chare_lrts::codec::Fill;

@@ -6,12 +6,12 @@ use crate::model::nocopy::{
     CarriedDescriptor, Descriptor, Few, LeavingDevice, Lender, Local, NocopyKind, Registration, Release,
 };
 use crate::node::Node;
+use crate::transfer::copy::laid_out::{admit_of_many, check_lent, in_words};
+use crate::transfer::copy::planned::whole;
+use crate::transfer::copy::selected_read::Selected;
 use crate::transfer::device;
-use crate::transfer::gathering::{Failure, Fetch, Gathering, Plan};
-use crate::transfer::laid_out::{admit_of_many, check_lent, in_words};
-use crate::transfer::planned::whole;
-use crate::transfer::remote_memory::{landing, release_to, room, view};
-use crate::transfer::selected_read::Selected;
+use crate::transfer::take::gathering::{Failure, Fetch, Gathering, Plan};
+use crate::transfer::take::remote_memory::{landing, release_to, room, view};
 use chare_layout::Raw;
 use chare_lrts::{MemoryMut, NodeId, RegionKey};
 use std::sync::Arc;

@@ -14,10 +14,8 @@
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
 use super::counting::{count_landed, count_step};
-use super::gathering::{Failure, Plan as Way};
 use super::long_copy::{LongCopy, in_pieces, pays_to_share};
 use super::planned::{Planned, planned, planned_to_pack, whole, with_scattering};
-use super::remote_memory::{room, view_range};
 use super::selected_read::{Selected, scatter};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
@@ -27,6 +25,8 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
+use crate::transfer::take::gathering::{Failure, Plan as Way};
+use crate::transfer::take::remote_memory::{room, view_range};
 use chare_layout::{LayoutError, Plan, Raw};
 use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey, TransferError};
@@ -86,7 +86,11 @@ pub(crate) fn admit(node: &Node, source: NodeId, descriptor: &mut Descriptor) ->
 ///
 /// # Errors
 /// As of [`admit`].
-pub(super) fn admit_of_many(node: &Node, source: NodeId, descriptor: &mut Descriptor) -> Result<(), String> {
+pub(in crate::transfer) fn admit_of_many(
+    node: &Node,
+    source: NodeId,
+    descriptor: &mut Descriptor,
+) -> Result<(), String> {
     let Descriptor::Lent { layout: Some(layout), .. } = descriptor else { return Ok(()) };
     admit_layout(node, Some(source), layout)
 }
@@ -104,18 +108,18 @@ fn admit_layout(node: &Node, teller: Option<NodeId>, layout: &mut LentLayout) ->
 ///
 /// # Errors
 /// A layout that selects what lies outside, or more than this node has memory for, in words.
-pub(super) fn check_lent(node: &Node, key: &RegionKey, layout: &Raw) -> Result<(), String> {
+pub(in crate::transfer) fn check_lent(node: &Node, key: &RegionKey, layout: &Raw) -> Result<(), String> {
     layout.check_bounds(key.len).map_err(|error| error.to_string())?;
     // It may select the same bytes again and again.
     node.note_fetched(layout.bytes())
 }
 
 /// Memory that can be read here, and the selection of it that is meant.
-pub(super) struct Source {
-    pub(super) memory: Memory,
-    pub(super) layout: Option<Arc<Raw>>,
+pub(in crate::transfer) struct Source {
+    pub(in crate::transfer) memory: Memory,
+    pub(in crate::transfer) layout: Option<Arc<Raw>>,
     /// The region of another process that the memory is, if it is one.
-    pub(super) lent: Option<RegionKey>,
+    pub(in crate::transfer) lent: Option<RegionKey>,
 }
 
 impl Source {
@@ -124,7 +128,7 @@ impl Source {
     ///
     /// # Errors
     /// A layout that selects what is not there, and lengths that there is no memory for, in words.
-    pub(super) fn bring(
+    pub(in crate::transfer) fn bring(
         self,
         node: &Arc<Node>,
         given: Option<PostedMemory>,
@@ -218,7 +222,7 @@ impl Source {
 ///
 /// # Errors
 /// A buffer that wants more bytes than came, in words.
-pub(super) fn land_bytes(source: &[u8], given: &mut PostedMemory) -> Result<(), String> {
+pub(in crate::transfer) fn land_bytes(source: &[u8], given: &mut PostedMemory) -> Result<(), String> {
     let PostedMemory { memory, bytes, layout } = given;
     let wanted = || format!("a buffer of {bytes} bytes for the {} that came", source.len());
     let source = source.get(..*bytes).ok_or_else(wanted)?;
@@ -235,7 +239,7 @@ pub(super) fn land_bytes(source: &[u8], given: &mut PostedMemory) -> Result<(), 
 ///
 /// # Errors
 /// A length that there is no memory for, in words.
-pub(super) fn target(
+pub(in crate::transfer) fn target(
     node: &Node,
     plan: &Plan,
     given: Option<PostedMemory>,
@@ -372,6 +376,6 @@ fn scattering((source, from): (&Memory, Option<&Raw>), (into, to): (&MemoryMut, 
     plan.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"))
 }
 
-pub(super) fn in_words(error: LayoutError) -> String {
+pub(in crate::transfer) fn in_words(error: LayoutError) -> String {
     format!("a layout: {error}")
 }

@@ -7,13 +7,13 @@
 //!    there.
 
 use super::planned::{planned, whole};
-use super::remote_memory::room;
 use super::series::{Begin, Parts, carry_out_each};
 use super::stretches::{PAGE_BYTES, Stretches, TRANSFER_BYTES};
 use crate::model::nocopy::foreign::{CopyOfForeign, Read, Span};
 use crate::model::nocopy::selected;
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
+use crate::transfer::take::remote_memory::room;
 use chare_layout::{LayoutError, Plan, Raw};
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::reach::{LONG_BYTES_MIN, PiecewiseCopy};
@@ -21,7 +21,7 @@ use chare_lrts::{Completion, Memory, MemoryMut, RegionKey, Run, Runs, TransferEr
 use std::sync::Arc;
 
 /// A selection of a peer's region, and how it is wanted here.
-pub(super) struct Selected {
+pub(in crate::transfer) struct Selected {
     span: Span,
     /// Counted from the span's first byte.
     from: Arc<Raw>,
@@ -37,7 +37,7 @@ impl Selected {
     ///
     /// # Errors
     /// Bounds that only a peer invents.
-    pub(super) fn new(
+    pub(in crate::transfer) fn new(
         (key, offset): (RegionKey, u64),
         from: Arc<Raw>,
         to: Arc<Raw>,
@@ -59,12 +59,12 @@ impl Selected {
         Self { between: TRANSFER_BYTES, ..self }
     }
 
-    pub(super) fn plan(&self) -> &Plan {
+    pub(in crate::transfer) fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// Brings it into memory. `finish` gets the memory, and how many bytes came, however the transfer ends.
-    pub(super) fn read(
+    pub(in crate::transfer) fn read(
         self,
         node: &Arc<Node>,
         into: MemoryMut,

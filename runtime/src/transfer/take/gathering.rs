@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// The way in which one argument comes here.
-pub(super) enum Plan<T> {
+pub(in crate::transfer) enum Plan<T> {
     Ready(T),
     Fetch(Fetch<T>),
     /// By work of this node, which is to be begun.
@@ -23,12 +23,12 @@ pub(super) enum Plan<T> {
 
 impl<T: 'static> Plan<T> {
     /// The way of an argument that cannot come.
-    pub(super) fn failed(failure: Failure) -> Self {
+    pub(in crate::transfer) fn failed(failure: Failure) -> Self {
         Self::Begin(Box::new(move |node, finish| finish(node, Err(failure))))
     }
 
     /// The way of what becomes of the argument.
-    pub(super) fn map<R: 'static>(self, then: impl FnOnce(T) -> R + Send + 'static) -> Plan<R> {
+    pub(in crate::transfer) fn map<R: 'static>(self, then: impl FnOnce(T) -> R + Send + 'static) -> Plan<R> {
         match self {
             Self::Ready(argument) => Plan::Ready(then(argument)),
             Self::Fetch(Fetch { key, offset, into, bytes, arrive }) => {
@@ -43,13 +43,13 @@ impl<T: 'static> Plan<T> {
 }
 
 /// Closure that begins the work which brings an argument, and tells its end to the other closure.
-pub(super) type Begin<T> = Box<dyn FnOnce(&Arc<Node>, Finish<T>) + Send>;
+pub(in crate::transfer) type Begin<T> = Box<dyn FnOnce(&Arc<Node>, Finish<T>) + Send>;
 
 /// Closure that takes the argument, or hears why it does not come.
-pub(super) type Finish<T> = Box<dyn FnOnce(&Arc<Node>, Result<T, Failure>) + Send>;
+pub(in crate::transfer) type Finish<T> = Box<dyn FnOnce(&Arc<Node>, Result<T, Failure>) + Send>;
 
 /// The reason that an argument cannot come.
-pub(super) enum Failure {
+pub(in crate::transfer) enum Failure {
     /// It does not fit, in words.
     Words(String),
     Transfer(TransferError),
@@ -62,7 +62,7 @@ pub(super) enum Failure {
 
 impl Failure {
     /// Ends the job. `what` names the transfer.
-    pub(super) fn end(self, node: &Node, what: String) {
+    pub(in crate::transfer) fn end(self, node: &Node, what: String) {
         let node_id = node.id;
         let delivery =
             |what, cause| JobError::Delivery { what, pe: node.topology.pe(node_id, 0), node: node_id, cause };
@@ -80,7 +80,7 @@ impl Failure {
     }
 
     /// It, in words.
-    pub(super) fn into_words(self) -> String {
+    pub(in crate::transfer) fn into_words(self) -> String {
         match self {
             Self::Words(cause) => cause,
             Self::Device(cause) => cause.to_string(),
@@ -107,14 +107,14 @@ impl From<DeviceError> for Failure {
 type Arrive<T> = Box<dyn FnOnce(&Arc<Node>, MemoryMut) -> Result<T, String> + Send>;
 
 /// A transfer that is to be started.
-pub(super) struct Fetch<T> {
-    pub(super) key: RegionKey,
+pub(in crate::transfer) struct Fetch<T> {
+    pub(in crate::transfer) key: RegionKey,
     /// The first byte to fetch.
-    pub(super) offset: u64,
-    pub(super) into: MemoryMut,
+    pub(in crate::transfer) offset: u64,
+    pub(in crate::transfer) into: MemoryMut,
     /// Number of bytes to fetch.
-    pub(super) bytes: usize,
-    pub(super) arrive: Arrive<T>,
+    pub(in crate::transfer) bytes: usize,
+    pub(in crate::transfer) arrive: Arrive<T>,
 }
 
 /// An argument that is not here.
@@ -124,7 +124,7 @@ enum Missing<T> {
 }
 
 /// The nocopy arguments of one message: those that are here, and the ways of the others.
-pub(super) struct Gathering<T> {
+pub(in crate::transfer) struct Gathering<T> {
     here: Few<T>,
     /// With the positions of the arguments among all, in order.
     missing: Vec<(usize, Missing<T>)>,
@@ -143,7 +143,7 @@ impl<T: Send + 'static> Gathering<T> {
     /// # Errors
     /// That of the first plan that cannot be made.
     #[inline]
-    pub(super) fn plan<E>(plans: impl Iterator<Item = Result<Plan<T>, E>>) -> Result<Self, E> {
+    pub(in crate::transfer) fn plan<E>(plans: impl Iterator<Item = Result<Plan<T>, E>>) -> Result<Self, E> {
         let mut gathering = Self { here: Few::new(), missing: Vec::new() };
         for (position, plan) in plans.enumerate() {
             match plan? {
@@ -159,12 +159,12 @@ impl<T: Send + 'static> Gathering<T> {
     ///
     /// # Errors
     /// The gathering itself, when some are not here.
-    pub(super) fn complete(self) -> Result<Few<T>, Self> {
+    pub(in crate::transfer) fn complete(self) -> Result<Few<T>, Self> {
         if self.missing.is_empty() { Ok(self.here) } else { Err(self) }
     }
 
     /// Fetches the arguments that are not here, then runs `then`. `what` names a transfer that fails, for its error.
-    pub(super) fn fetch(
+    pub(in crate::transfer) fn fetch(
         self,
         node: &Arc<Node>,
         what: impl FnOnce() -> String + Clone + Send + 'static,

@@ -1,15 +1,15 @@
 //! The receiver's side of nocopy arguments in memory of the host: reads them in place, fetches them, or copies them into posted buffers.
 
-use super::counting::count_landed;
 use super::gathering::{Failure, Fetch, Plan};
-use super::laid_out::{Source, check_lent, in_words, land_bytes, target};
-use super::long_copy::is_shared_whole;
-use super::planned::whole;
 use super::remote_memory::{Loan, landing, release_to, send_release, view};
-use super::selected_read::Selected;
-use super::send::lend_or_copy;
 use crate::model::nocopy::{Arrived, Descriptor, Leaving, Lender, NocopyKind, PostedMemory};
 use crate::node::Node;
+use crate::transfer::copy::counting::count_landed;
+use crate::transfer::copy::laid_out::{Source, check_lent, in_words, land_bytes, target};
+use crate::transfer::copy::long_copy::is_shared_whole;
+use crate::transfer::copy::planned::whole;
+use crate::transfer::copy::selected_read::Selected;
+use crate::transfer::lend::send::lend_or_copy;
 use chare_layout::Raw;
 use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{MemoryMut, RegionKey};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Plans the way of an argument from the same process, in memory of the host: it is handed over, or copied once to where it is to be. A
 /// long copy goes the way of memory that this node has lent to itself, so that no PE waits for it; one out of memory that another node has
 /// lent to this one, as an argument of many, is made together with that node.
-pub(super) fn plan_here(
+pub(in crate::transfer) fn plan_here(
     node: &Arc<Node>,
     kind: NocopyKind,
     leaving: Leaving,
@@ -40,7 +40,7 @@ pub(super) fn plan_here(
     Source { memory, layout, lent }.bring(node, given, |_| drop(release))
 }
 
-pub(super) fn plan(
+pub(in crate::transfer) fn plan(
     node: &Arc<Node>,
     kind: NocopyKind,
     descriptor: Descriptor,

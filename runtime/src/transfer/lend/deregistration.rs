@@ -55,7 +55,8 @@ mod tests {
     use crate::job::in_process::Job;
     use crate::model::nocopy::{NocopyArgument, Registration, SendBuffer, Sent};
     use crate::pe::Pe;
-    use crate::transfer::{remote_memory, send};
+    use crate::transfer::lend::send;
+    use crate::transfer::take::remote_memory;
     use chare_lrts::claim::ClaimMode;
     use std::sync::Arc;
 
