@@ -2,10 +2,12 @@
 //! bytes justify, nothing touched that was not registered.
 //!
 //! 1. A [`Target`] takes any bytes; a broken rule panics.
-//! 2. Its seeds are messages of honest nodes, made afresh by this build; `corpus/NAME` adds what fuzzing found.
+//! 2. Its seeds are messages of honest nodes, made afresh by this build; `corpus/NAME.inputs` adds what fuzzing found ([`corpus`]).
 //! 3. `cargo test -p chare-fuzz` replays seeds and corpora and writes every interesting number at every place of every seed
-//!    ([`lengths`]); `cargo xtask fuzz` lets libFuzzer search for more.
+//!    ([`lengths`]); `cargo xtask fuzz` lets libFuzzer search for more,
+//!    and `cargo xtask fuzz --pack` keeps what it finds.
 
+pub mod corpus;
 pub mod lengths;
 
 mod emulated;
@@ -21,7 +23,7 @@ pub use chare::fuzzing::is_guarded;
 /// A place where the project reads bytes of others.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// As in `cargo xtask fuzz NAME` and `corpus/NAME`.
+    /// As in `cargo xtask fuzz NAME` and `corpus/NAME.inputs`.
     pub name: &'static str,
     /// Takes any bytes.
     pub run: fn(&[u8]),

@@ -1,18 +1,10 @@
 //! Replay of seeds, corpora and every interesting number at every place: past findings stay found.
 
-use chare_fuzz::{Target, lengths};
-use std::fs;
-use std::path::Path;
+use chare_fuzz::{corpus, lengths};
 use std::sync::Once;
 
 /// Longer seeds are not changed at every place: their numbers stand in front.
 const CHANGED_BYTES_MAX: usize = 400;
-
-fn corpus(target: &Target) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name);
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.map(|file| fs::read(file.path()).expect("it is readable")).collect()
-}
 
 /// Panics that end a job in words are no news.
 fn quieten() {
@@ -41,7 +33,7 @@ fn replay(name: &str) {
         });
         (target.run)(seed);
     }
-    let kept = corpus(&target);
+    let kept = corpus::read(name).expect("it is whole");
     kept.iter().for_each(|bytes| (target.run)(bytes));
     println!("{name}: {} seeds, {inputs} changes of them, {} kept inputs", seeds.len(), kept.len());
 }

@@ -1,12 +1,14 @@
 //! `cargo xtask fuzz`: libFuzzer on the targets of `fuzz/`, for a while each.
 //!
 //! Builds with the pinned stable toolchain, whose own switch (`RUSTC_BOOTSTRAP`) opens what libFuzzer needs: an address
-//! sanitizer and counters at every branch. New inputs go to `target/fuzz-corpus`; an input that breaks a target
-//! stays in `target/fuzz-corpus/NAME-broken`, to be kept in `fuzz/corpus/NAME` with its fix.
+//! sanitizer and counters at every branch. In `target/fuzz-corpus/NAME`, `kept` are the inputs of `fuzz/corpus/NAME.inputs`, `found` the
+//! seeds and new inputs, `broken` those that break the target. `--pack` keeps of the found what reaches new branches, and all that is
+//! or was broken: its fix is to be made first, for the tests replay what is kept.
 
 use crate::report::Report;
-use crate::step::{Step, flags_with, root, target_directory};
+use crate::step::{Finished, Step, flags_with, target_directory};
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const TARGETS: [&str; 7] = ["envelope", "frame", "emulated", "handshake", "handle", "layout", "options"];
@@ -27,6 +29,9 @@ pub(crate) struct Options {
     /// How long each target, in seconds
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// Keep what was found in fuzz/corpus
+    #[arg(long)]
+    pack: bool,
     /// Targets; all without a name
     #[arg(value_parser = TARGETS)]
     targets: Vec<String>,
@@ -44,28 +49,64 @@ pub(crate) fn run(options: Options, report: &mut Report) {
     let all = || TARGETS.map(str::to_owned).to_vec();
     let targets = if options.targets.is_empty() { all() } else { options.targets };
     for name in targets {
-        let found = target_directory().join("fuzz-corpus").join(&name);
-        let broken = target_directory().join("fuzz-corpus").join(format!("{name}-broken/"));
-        // A fuzzer says what is wrong with a folder that is not there.
-        let _ = fs::create_dir_all(&found).and_then(|()| fs::create_dir_all(&broken));
-        let seeds =
-            Step::cargo(&format!("{name}: seeds"), "run --quiet --package chare-fuzz --example seeds --");
-        report.add(seeds.argument(&name).argument(&found).run());
-        let mut fuzzer = Step::program(&name, built.join("x86_64-unknown-linux-gnu/release").join(&name))
+        let campaign = Campaign::of(&name, &built);
+        report.add(campaign.corpus("seeds", &[&campaign.found]));
+        report.add(campaign.corpus("unpack", &[&campaign.kept]));
+        report.add(campaign.search(Duration::from_secs(options.seconds)));
+        if options.pack {
+            report.add(campaign.merge());
+            report.add(campaign.corpus("pack", &[&campaign.kept, &campaign.broken]));
+        }
+    }
+}
+
+/// The fuzzer of a target and its folders.
+struct Campaign<'a> {
+    name: &'a str,
+    fuzzer: PathBuf,
+    found: PathBuf,
+    kept: PathBuf,
+    broken: PathBuf,
+}
+
+impl<'a> Campaign<'a> {
+    fn of(name: &'a str, built: &Path) -> Self {
+        let folder = target_directory().join("fuzz-corpus").join(name);
+        let [found, kept, broken] = ["found", "kept", "broken"].map(|part| folder.join(part));
+        // What was kept by an earlier build may be kept no longer. A fuzzer says what is wrong with a folder that is not there.
+        let _ = fs::remove_dir_all(&kept);
+        let _ = [&found, &kept, &broken].into_iter().try_for_each(fs::create_dir_all);
+        Self { name, fuzzer: built.join("x86_64-unknown-linux-gnu/release").join(name), found, kept, broken }
+    }
+
+    fn corpus(&self, verb: &str, folders: &[&Path]) -> Finished {
+        let run = "run --quiet --package chare-fuzz --example corpus --";
+        let step = Step::cargo(&format!("{}: {verb}", self.name), run).argument(verb).argument(self.name);
+        folders.iter().fold(step, |step, folder| step.argument(*folder)).run()
+    }
+
+    fn fuzzer(&self, step: &str) -> Step {
+        Step::program(step, &self.fuzzer)
             // Leaks are looked for by a test of their own; a large allocation that fails is an error here as elsewhere.
             .environment("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
-            .argument(format!("-max_total_time={}", options.seconds))
-            .argument(format!("-artifact_prefix={}/", broken.display()))
-            .argument("-print_final_stats=1")
             .argument("-rss_limit_mb=4096")
             .argument(LONGEST_ALLOCATION)
-            .argument(&found)
-            .within(Duration::from_secs(options.seconds) + LAST_INPUT);
-        // There is one once fuzzing has found something.
-        let kept = root().join("fuzz/corpus").join(&name);
-        if kept.exists() {
-            fuzzer = fuzzer.argument(kept);
-        }
-        report.add(fuzzer.run());
+    }
+
+    fn search(&self, time: Duration) -> Finished {
+        let fuzzer = self.fuzzer(self.name).argument(format!("-max_total_time={}", time.as_secs()));
+        let fuzzer = fuzzer.argument(format!("-artifact_prefix={}/", self.broken.display()));
+        fuzzer
+            .argument("-print_final_stats=1")
+            .argument(&self.found)
+            .argument(&self.kept)
+            .within(time + LAST_INPUT)
+            .run()
+    }
+
+    /// Adds to what is kept the found inputs that reach new branches.
+    fn merge(&self) -> Finished {
+        let fuzzer = self.fuzzer(&format!("{}: merge", self.name));
+        fuzzer.argument("-merge=1").argument(&self.kept).argument(&self.found).run()
     }
 }
