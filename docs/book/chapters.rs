@@ -16,6 +16,7 @@ macro_rules! chapters {
 chapters! {
     introduction: "src/introduction.md";
     first_hour: "src/first-hour.md";
+    which: "src/which.md";
     model: "src/model.md";
     collections: "src/collections.md";
     control_flow: "src/control-flow.md";
@@ -27,6 +28,7 @@ chapters! {
     reductions: "src/reductions.md";
     performance: "src/performance.md";
     cluster: "src/cluster.md";
+    options: "src/options.md";
     watching: "src/watching.md";
     porting: "src/porting.md";
     idioms: "src/idioms.md";
