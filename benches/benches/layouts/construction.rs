@@ -1,7 +1,6 @@
 //! Sides that make layouts, compare them and take their digests.
 
-use crate::BATCHES;
-use crate::passes::measure;
+use crate::samples::{BATCHES, measure};
 use crate::shape::{GRID, INSIDE, Shape};
 use chare_benches::Batches;
 use chare_layout::{Dims, Layout, LayoutError, Raw};

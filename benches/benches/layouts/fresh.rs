@@ -2,8 +2,8 @@
 //!
 //! The reader reads in place, and answers when it has read: what its first look at each page costs, and what its caches keep, is in the time.
 
-use crate::BATCHES;
-use crate::rows::{side, word};
+use crate::row::{side, word};
+use crate::samples::BATCHES;
 use crate::subject::UNTOUCHED;
 use chare::prelude::*;
 use chare_benches::{Comparison, tell};

@@ -30,18 +30,18 @@ mod messages;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod passes;
+mod row;
 mod rows;
+mod samples;
 mod shape;
 mod subject;
+mod subjects;
 
 #[cfg(feature = "mpi")]
 use chare_benches::launcher::Mpi;
 use chare_benches::{Benchmark, code_of};
 use shape::Shape;
 use std::process::ExitCode;
-
-/// Samples of one run of a side. A batch takes some milliseconds.
-const BATCHES: u32 = 16;
 
 fn main() -> ExitCode {
     let rows = rows::all();

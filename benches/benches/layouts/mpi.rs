@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "starts and ends MPI")]
 
 use crate::construction;
-use crate::passes::{for_shape, measure, written};
+use crate::samples::{for_shape, measure, written};
 use crate::shape::{BLOCK, DOUBLE, FIELDS, GRID, INSIDE, PARTICLE, PAYLOAD, Shape};
 use chare_benches::launcher::Mpi;
 use chare_benches::{Comparison, tell_library};

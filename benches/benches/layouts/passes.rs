@@ -1,39 +1,11 @@
 //! Sides that move bytes: packing, unpacking, and from one shape to another.
 
-use crate::BATCHES;
 use crate::by_hand::ByHand;
+use crate::samples::{for_shape, measure, written};
 use crate::shape::Shape;
-use chare_benches::{Batches, processor, take_seat};
 use chare_layout::{LayoutError, Plan, copy, pack, unpack};
 use std::hint::black_box;
 use std::io;
-use std::time::Instant;
-
-/// Not zero: untouched memory would be one page of zeroes, read from the nearest cache.
-pub(crate) fn written(bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|place| (place % 251) as u8).collect()
-}
-
-/// Tells the time of `pass`.
-pub(crate) fn measure<E>(operations: u64, mut pass: impl FnMut() -> Result<(), E>) -> Result<(), E> {
-    take_seat(processor(0));
-    let mut result = Ok(());
-    Batches { operations, count: BATCHES }.run(|operations| {
-        let began = Instant::now();
-        for _ in 0..operations {
-            if result.is_ok() {
-                result = pass();
-            }
-        }
-        began.elapsed()
-    });
-    result
-}
-
-/// As often as takes some milliseconds.
-pub(crate) fn for_shape(shape: Shape) -> u64 {
-    (16 << 20) / shape.payload() as u64
-}
 
 /// A buffer of the shape to its packed stream.
 pub(crate) fn play_pack(way: &str, shape: Shape) -> Option<io::Result<()>> {

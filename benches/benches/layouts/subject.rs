@@ -1,9 +1,9 @@
 //! Subjects: what travels in a message, said once for every side of it: as layouts, by hand, and as MPI's datatypes.
 //!
-//! An application's kernel is one more implementation of [`Subject`] and a name in [`named`].
+//! An application's kernel is one more implementation of [`Subject`] and a name in `subjects`.
 
 use crate::by_hand::ByHand;
-use crate::ddtbench;
+use crate::samples::written;
 use crate::shape::Shape;
 use chare::BufferMut;
 #[cfg(feature = "mpi")]
@@ -53,7 +53,7 @@ impl Array {
 
     /// What it holds before it is sent: no two places near each other the same.
     pub(crate) fn source(&self) -> Vec<u8> {
-        crate::passes::written(self.from.bytes)
+        written(self.from.bytes)
     }
 
     /// What the other one holds before something lands in it.
@@ -103,15 +103,6 @@ pub(crate) trait Subject {
 pub(crate) struct Placed {
     pub(crate) datatype: Datatype,
     pub(crate) start: usize,
-}
-
-/// The subject of a name: a kernel of DDTBench, a shape, or several with `+` in between, each of an array of its own.
-pub(crate) fn named(name: &str) -> Option<Box<dyn Subject>> {
-    if let Some(kernel) = ddtbench::named(name) {
-        return Some(Box::new(kernel));
-    }
-    let shapes = name.split('+').map(|shape| Shape::parse(shape).map(ByHand::new));
-    Some(Box::new(shapes.collect::<Option<Vec<_>>>()?))
 }
 
 impl Subject for Vec<ByHand> {

@@ -8,12 +8,14 @@
 
 mod ours;
 mod raw;
+mod task;
 
 use chare_benches::launcher::{self, Mpi, is_launched};
 use chare_benches::{Batches, Benchmark, Comparison, code_of};
 use chare_mpi_sys::Threads;
 use std::io;
 use std::process::ExitCode;
+use task::Task;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
 const BATCHES: u32 = 16;
@@ -57,15 +59,6 @@ macro_rules! comparisons {
 }
 
 const COMPARISONS: &[Comparison] = comparisons! { "Open MPI" "MPICH" "Open MPI 5" "MPICH 5" "Intel MPI" };
-
-/// What a side does.
-#[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
-    mpi: &'a Mpi,
-    what: &'a str,
-    batches: Batches,
-    bytes: usize,
-}
 
 fn main() -> ExitCode {
     Benchmark::new("What the MPI backend takes, beside bare MPI", COMPARISONS)

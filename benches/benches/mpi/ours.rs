@@ -1,6 +1,6 @@
 //! Our side: two nodes, two processes, the backend and nothing above it.
 
-use crate::Task;
+use crate::task::Task;
 use chare_benches::{Deed, play_pair, processor, take_seat};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::managed::Managed;

@@ -1,7 +1,7 @@
 //! Copies at once: what the program's own processor does, as a blocking collective of its process would at best; then it computes.
 
+use crate::collectives::{Collectives, MEMBERS};
 use crate::computing::compute;
-use crate::{Collectives, MEMBERS};
 use chare::prelude::*;
 use chare_benches::Batches;
 use std::process::ExitCode;

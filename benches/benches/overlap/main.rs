@@ -9,10 +9,12 @@
 //! computing is a chain of arithmetic of a fixed length, and no look at the clock, so that it takes longer where something disturbs it.
 
 mod at_once;
+mod collectives;
 mod computing;
 mod ours;
 
 use chare_benches::{Batches, Benchmark, Comparison};
+use collectives::{Collectives, MEMBERS};
 use std::process::ExitCode;
 
 /// Samples of one run of a side.
@@ -86,18 +88,6 @@ fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
         }
         _ => None,
     }
-}
-
-/// Members of a collective.
-const MEMBERS: usize = 2;
-
-/// What an operation does beside computing.
-#[derive(Clone, Copy)]
-struct Collectives {
-    /// One buffer is copied to each member.
-    broadcasts: bool,
-    /// A buffer of each member is copied to its part of one.
-    gathers: bool,
 }
 
 /// Says the overlap that follows from two rows: collectives beside computing, and at once before it.

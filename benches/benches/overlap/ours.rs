@@ -1,7 +1,7 @@
 //! Our side: the members of the collectives and the program are chares of PE 0.
 
+use crate::collectives::{Collectives, MEMBERS};
 use crate::computing::{ENTRIES, compute};
-use crate::{Collectives, MEMBERS};
 use chare::prelude::*;
 use chare::{ArrayOptions, Gather, Partition};
 use chare_benches::{Batches, Ends, refilled};

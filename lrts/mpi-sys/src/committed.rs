@@ -1,4 +1,4 @@
-//! Committed datatypes: packing of buffers, by MPI.
+//! Committed datatypes: how a datatype becomes one, and packing of buffers, by MPI.
 
 #![expect(unsafe_code, reason = "calls functions of a shared library")]
 
@@ -9,6 +9,18 @@ use crate::library::Library;
 /// A datatype that packs.
 #[derive(Debug)]
 pub struct Committed(pub(crate) Datatype);
+
+impl Datatype {
+    /// `MPI_Type_commit`.
+    ///
+    /// # Errors
+    /// MPI's.
+    pub fn commit(mut self) -> Result<Committed, MpiError> {
+        // SAFETY: as in `Datatype::contiguous`.
+        let code = unsafe { (self.library.functions.type_commit)(&raw mut self.handle) };
+        self.library.check("MPI_Type_commit", code).map(|()| Committed(self))
+    }
+}
 
 impl Committed {
     /// `MPI_Pack` of one of these that starts at byte `at` of the buffer.

@@ -6,7 +6,6 @@
 #![expect(unsafe_code, reason = "calls functions of a shared library")]
 
 use crate::abi::Handle;
-use crate::committed::Committed;
 use crate::error::MpiError;
 use crate::library::Library;
 use std::ffi::c_int;
@@ -353,16 +352,6 @@ impl Datatype {
             (self.library.functions.type_true_extent)(self.handle, &raw mut lower, &raw mut extent)
         };
         self.library.check("MPI_Type_get_true_extent", code).map(|()| Bounds { lower, extent })
-    }
-
-    /// `MPI_Type_commit`.
-    ///
-    /// # Errors
-    /// MPI's.
-    pub fn commit(mut self) -> Result<Committed, MpiError> {
-        // SAFETY: as in `contiguous`.
-        let code = unsafe { (self.library.functions.type_commit)(&raw mut self.handle) };
-        self.library.check("MPI_Type_commit", code).map(|()| Committed(self))
     }
 
     fn number_of(&self, order: Order) -> c_int {

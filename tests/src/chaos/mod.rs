@@ -3,7 +3,7 @@
 //! 1. A seed means a job ([`plan`]): path, nodes, fault, victims, moment. The program (`tests/programs/checked.rs`) raises
 //!    the fault itself, exactly there.
 //! 2. A job whose fault did not strike, and one whose stopped node goes on, ends with the right result. Any other ends within
-//!    [`END_PATIENCE`] of its fault (after its last stop, with one that is stopped) with one line that names a victim.
+//!    [`END_PATIENCE`](run::END_PATIENCE) of its fault (after its last stop, with one that is stopped) with one line that names a victim.
 //!    Over MPI its launcher ends the job, and has words of its own; somebody says ours, too.
 //! 3. Then no process, no file of it is left ([`run`]). The runs that follow are the proof that the host is none the worse.
 
@@ -11,8 +11,3 @@ pub mod campaign;
 pub mod fault;
 pub mod plan;
 pub mod run;
-
-use std::time::Duration;
-
-/// The longest that a user may have to wait for the end of a job after its fault.
-pub const END_PATIENCE: Duration = Duration::from_secs(10);

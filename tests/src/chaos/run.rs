@@ -1,6 +1,5 @@
 //! Runs: each starts its job, does what the plan says to a stopped node, and judges the end.
 
-use super::END_PATIENCE;
 use super::fault::{Fault, Mark};
 use super::plan::{AfterStop, Path, Plan};
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,6 +7,9 @@ use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+/// The longest that a user may have to wait for the end of a job after its fault.
+pub const END_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a job may take whose fault has not struck, on a busy machine.
 const RUN_PATIENCE: Duration = Duration::from_secs(60);

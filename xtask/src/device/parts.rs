@@ -1,7 +1,8 @@
 //! Parts of a run in order of worth: what the machine is, whether devices do what they promise, and what they take.
 
 use super::part::{Keeps, Part};
-use super::{BETWEEN_NODES, CONFORMANCE, DEVICES, IN_CHARES, PING_PONG, STENCIL, rows};
+use super::programs::{BETWEEN_NODES, CONFORMANCE, DEVICES, IN_CHARES, PING_PONG, STENCIL};
+use super::rows;
 use std::path::Path;
 use std::process::Command;
 

@@ -1,6 +1,7 @@
 //! Running: each part of what was gathered, once, within the time for which a machine may be lent; then which goals are met.
 
-use super::{DEVICES, folder, goals, parts};
+use super::programs::{DEVICES, folder};
+use super::{goals, parts};
 use crate::report::Report;
 use crate::step::{Finished, Outcome};
 use std::path::{Path, PathBuf};

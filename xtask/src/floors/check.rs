@@ -1,9 +1,10 @@
-//! Check of a crate: its arrows against its order, its circles, and the `impl` blocks that no arrow shows.
+//! Check of a crate: its arrows against its order, its circles, the `impl` blocks that no arrow shows, and what it takes from outside.
 
-use super::circles;
+use super::files::{self, Texts};
 use super::order::{Order, Position};
 use super::resolve::{self, Arrows, Names};
-use super::source::{FileId, Source, Texts};
+use super::source::{FileId, Source};
+use super::{circles, names, outside};
 use std::collections::BTreeMap;
 
 /// A crate and all that is to say about it.
@@ -18,6 +19,8 @@ pub(crate) struct Checked {
     pub(crate) circles: Vec<Vec<FileId>>,
     /// Inherent `impl` blocks that nothing allows, as sentences.
     pub(crate) extensions: Vec<String>,
+    /// What is taken from outside against a rule, as sentences.
+    pub(crate) taken: Vec<String>,
 }
 
 /// An arrow that does not lead down.
@@ -31,7 +34,7 @@ pub(crate) struct Upward {
 impl Checked {
     /// Reads and checks the crate of a folder, against the text of its `FLOORS`.
     pub(crate) fn new(name: &str, texts: &Texts, floors: Option<&str>) -> Self {
-        let mut source = Source::read(name, texts);
+        let mut source = files::read(name, texts);
         let mut faults = std::mem::take(&mut source.faults);
         let path = format!("{name}/FLOORS");
         if floors.is_none() {
@@ -42,8 +45,16 @@ impl Checked {
         let order = floors.map(|text| Order::parse(&path, text, &mut faults));
         let arrows = resolve::arrows(&source);
         let circles = circles::find(source.files.len(), &arrows);
-        let mut checked =
-            Self { source, arrows, order: None, faults, upward: Vec::new(), circles, extensions: Vec::new() };
+        let mut checked = Self {
+            source,
+            arrows,
+            order: None,
+            faults,
+            upward: Vec::new(),
+            circles,
+            extensions: Vec::new(),
+            taken: Vec::new(),
+        };
         if let Some(order) = order {
             if checked.source.is_whole {
                 checked.compare(&path, &order);
@@ -55,31 +66,32 @@ impl Checked {
 
     /// How many errors there are.
     pub(crate) fn errors(&self) -> usize {
-        self.faults.len() + self.upward.len() + self.circles.len() + self.extensions.len()
+        self.faults.len() + self.upward.len() + self.circles.len() + self.extensions.len() + self.taken.len()
     }
 
     fn compare(&mut self, path: &str, order: &Order) {
         let ids = || (0..self.source.files.len()).map(FileId);
-        let places: Vec<String> = ids().map(|file| self.source.place(file)).collect();
+        let places: Vec<&str> = ids().map(|file| self.source.place(file)).collect();
         self.faults.extend(order.stale(path, &places));
         let mut positions = BTreeMap::new();
         for file in ids() {
-            match order.position(&places[file.0]) {
+            match order.position(places[file.0]) {
                 Some(position) => {
                     positions.insert(file, position);
                 }
                 None => self.faults.push(format!(
                     "{}: {path} has no place for it: write `{}` where it belongs",
                     self.source.shown(file),
-                    missing(&places[file.0], order)
+                    missing(places[file.0], order)
                 )),
             }
         }
         self.upward = self.upward(&places, &positions);
         self.extensions = self.forbidden(path, order, &places, &positions);
+        self.taken = outside::broken(path, &self.source, &order.rules, &resolve::taken(&self.source));
     }
 
-    fn upward(&self, places: &[String], positions: &BTreeMap<FileId, Position>) -> Vec<Upward> {
+    fn upward(&self, places: &[&str], positions: &BTreeMap<FileId, Position>) -> Vec<Upward> {
         let mut found = Vec::new();
         for ((from, to), names) in &self.arrows {
             let (Some(here), Some(there)) = (positions.get(from), positions.get(to)) else {
@@ -88,7 +100,7 @@ impl Checked {
             if here.may_know(*there) {
                 continue;
             }
-            let (from_place, to_place) = (places[from.0].as_str(), places[to.0].as_str());
+            let (from_place, to_place) = (places[from.0], places[to.0]);
             let (from_name, to_name) = if here.is_beside(*there) {
                 (from_place, to_place)
             } else {
@@ -109,7 +121,7 @@ impl Checked {
         &self,
         path: &str,
         order: &Order,
-        places: &[String],
+        places: &[&str],
         positions: &BTreeMap<FileId, Position>,
     ) -> Vec<String> {
         let mut found = Vec::new();
@@ -119,9 +131,9 @@ impl Checked {
             if floor(extension.file) <= floor(extension.defined_in) {
                 continue;
             }
-            let (file, name) = (&self.source.files[extension.file.0].path, &extension.name);
+            let (file, name) = (format!("{}.rs", places[extension.file.0]), &extension.name);
             let permit =
-                order.permits.iter().position(|permit| permit.file == *file && permit.type_name == *name);
+                order.permits.iter().position(|permit| permit.file == file && permit.type_name == *name);
             match permit {
                 Some(permit) => is_used[permit] = true,
                 None => found.push(format!(
@@ -141,6 +153,19 @@ impl Checked {
             )
         }));
         found
+    }
+}
+
+/// Adds what is wrong with types that must be the only ones of their name, among all of these crates.
+pub(crate) fn compare_names(crates: &mut [Checked]) {
+    let sources: Vec<&Source> = crates.iter().map(|checked| &checked.source).collect();
+    let twice = crates.iter().map(|checked| {
+        let kept = checked.order.as_ref().map_or(&[][..], |order| &order.unique);
+        names::taken_twice(&checked.source, kept, &sources)
+    });
+    let twice: Vec<Vec<String>> = twice.collect();
+    for (checked, twice) in crates.iter_mut().zip(twice) {
+        checked.faults.extend(twice);
     }
 }
 

@@ -12,10 +12,17 @@
 //! doors: lib prelude
 //! # A file with an inherent `impl` for types of a lower floor.
 //! may extend: node/post.rs Queue
+//! # What a module, folder or file takes of no other crate, and all that stands below it; what macros bring by its bare name.
+//! never in model base/spsc: std::thread std::time::Instant thread_local
+//! # What these take, and nobody else; `*` is the whole crate.
+//! only in base/clock: std::time::Instant::now
+//! # A type whose name no other file of any crate may give to one of its own.
+//! defined once: base/place.rs Place
 //! ```
 //!
 //! Files of one room, or of a module without rooms, may know each other as long as that makes no circle.
 
+use super::outside::{Kind, Rule};
 use super::source::is_within;
 
 /// The order of a crate's modules.
@@ -23,7 +30,11 @@ use super::source::is_within;
 pub(crate) struct Order {
     floors: Vec<Floor>,
     doors: Vec<Entry>,
-    pub(crate) permits: Vec<Permit>,
+    /// Inherent `impl` blocks that are allowed.
+    pub(crate) permits: Vec<FileType>,
+    /// Types whose names are theirs alone.
+    pub(crate) unique: Vec<FileType>,
+    pub(crate) rules: Vec<Rule>,
 }
 
 struct Floor {
@@ -37,8 +48,8 @@ struct Entry {
     line: usize,
 }
 
-/// An inherent `impl` block that is allowed.
-pub(crate) struct Permit {
+/// A file and the name of a type.
+pub(crate) struct FileType {
     pub(crate) file: String,
     pub(crate) type_name: String,
     pub(crate) line: usize,
@@ -89,18 +100,22 @@ impl Order {
         let entries = |names: &str| -> Vec<Entry> {
             names.split_whitespace().map(|name| Entry { name: name.to_owned(), line }).collect()
         };
-        match text.split_once(':') {
-            Some(("may extend", what)) => {
-                let mut names = what.split_whitespace();
-                let file = names.next().unwrap_or_default();
-                let permits: Vec<Permit> = names
-                    .map(|name| Permit { file: file.to_owned(), type_name: name.to_owned(), line })
-                    .collect();
-                if permits.is_empty() {
-                    return Err("this permits nothing: write `may extend: FILE TYPE`".to_owned());
-                }
-                self.permits.extend(permits);
-            }
+        let head = text.split_once(':');
+        if let Some((places, paths)) = head
+            && let Some((kind, places)) = rule(places)
+        {
+            let rule = Rule::parse(kind, places, paths, line)
+                .ok_or("this forbids nothing: write `never in MODULE: CRATE::PATH`, or `only in ..`")?;
+            self.rules.push(rule);
+            return Ok(());
+        }
+        match head {
+            Some(("may extend", what)) => self
+                .permits
+                .extend(file_types(what, line).ok_or("this permits nothing: write `may extend: FILE TYPE`")?),
+            Some(("defined once", what)) => self
+                .unique
+                .extend(file_types(what, line).ok_or("this keeps no name: write `defined once: FILE TYPE`")?),
             Some(("doors", names)) => self.doors.extend(entries(names)),
             Some((name, rooms)) => {
                 let floor = Floor { modules: entries(name), rooms: entries(rooms) };
@@ -161,9 +176,19 @@ impl Order {
     }
 
     /// Sentences on entries that stand for none of the places.
-    pub(crate) fn stale(&self, path: &str, places: &[String]) -> Vec<String> {
+    pub(crate) fn stale(&self, path: &str, places: &[&str]) -> Vec<String> {
         let mut found = Vec::new();
         let is_there = |name: &str| places.iter().any(|place| is_within(place, name));
+        for (rule, place) in
+            self.rules.iter().flat_map(|rule| rule.places.iter().map(move |place| (rule, place)))
+        {
+            if place != "*" && !is_there(place) {
+                found.push(format!(
+                    "{path}:{}: `{place}` names no file or folder: correct it, or take it away",
+                    rule.line
+                ));
+            }
+        }
         let say = |entry: &Entry, what: &str| {
             format!("{path}:{}: `{}` names no {what}: correct it, or take it away", entry.line, entry.name)
         };
@@ -197,13 +222,28 @@ impl Order {
     }
 }
 
+/// The kind and the places of a rule on what stands outside.
+fn rule(head: &str) -> Option<(Kind, &str)> {
+    let never = head.strip_prefix("never in ").map(|places| (Kind::Never, places));
+    never.or_else(|| head.strip_prefix("only in ").map(|places| (Kind::Only, places)))
+}
+
+/// Types of one file.
+fn file_types(text: &str, line: usize) -> Option<Vec<FileType>> {
+    let mut names = text.split_whitespace();
+    let file = names.next()?;
+    let types: Vec<FileType> =
+        names.map(|name| FileType { file: file.to_owned(), type_name: name.to_owned(), line }).collect();
+    (!types.is_empty()).then_some(types)
+}
+
 impl Floor {
     /// The room of a file: that of the longest entry that holds it. Without one of its own, the folder's file stands above all.
     fn room(&self, place: &str) -> Option<usize> {
         let holding = self.rooms.iter().enumerate().filter(|(_, room)| is_within(place, &room.name));
         let named = holding.max_by_key(|(_, room)| room.name.len()).map(|(index, _)| index);
         let others = || self.rooms.iter().position(|room| room.name == "*");
-        let top = || matches!(place, "" | "mod").then_some(self.rooms.len());
+        let top = || matches!(place, "" | "mod" | "main").then_some(self.rooms.len());
         named.or_else(others).or_else(top)
     }
 }

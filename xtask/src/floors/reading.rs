@@ -1,20 +1,42 @@
-//! Reading of one file: a walk over its syntax that fills the modules of a `Source`.
+//! Reading of one file: a walk over its syntax that fills the modules of a `Source`, and finds which other files it declares.
 //!
 //! Test code is passed over, and so are documentation and visibilities. Macro calls are read as far as `tokens` understands them.
 
 use super::conditions::{attributes, is_test};
-use super::source::{Import, Mention, Module, ModuleId, ROOT, Source};
+use super::source::{Definition, Import, Mention, Module, ModuleId, Source};
 use super::tokens;
 use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ImplItem, Item, Meta, Stmt, TraitItem, Type, UseTree, Visibility};
 
-/// Modules whose text stands in files of their own: the parent, and the path from the root on.
-pub(crate) type Declared = Vec<(ModuleId, Vec<String>)>;
+/// A module whose text stands in a file of its own.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Declared {
+    /// None for a root.
+    pub(crate) parent: Option<ModuleId>,
+    pub(crate) name: String,
+    /// Where files of its modules lie.
+    pub(crate) folder: String,
+    /// Where its own file may be.
+    pub(crate) candidates: Vec<String>,
+}
+
+impl Declared {
+    /// The root of a library or of a program, by its path.
+    pub(crate) fn root(path: &str) -> Self {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        Self { parent: None, name: String::new(), folder, candidates: vec![path.to_owned()] }
+    }
+
+    fn child(parent: ModuleId, name: String, folder: String) -> Self {
+        let candidates = vec![format!("{folder}.rs"), format!("{folder}/mod.rs")];
+        Self { parent: Some(parent), name, folder, candidates }
+    }
+}
 
 /// Reads a file into its module, and tells which other files it declares.
-pub(crate) fn read(source: &mut Source, module: ModuleId, file: &syn::File) -> Declared {
+pub(crate) fn read(source: &mut Source, module: ModuleId, file: &syn::File) -> Vec<Declared> {
     let mut reader = Reader { source, module, declared: Vec::new() };
     if !is_test(&file.attrs) {
         reader.read_items(&file.items);
@@ -25,7 +47,7 @@ pub(crate) fn read(source: &mut Source, module: ModuleId, file: &syn::File) -> D
 struct Reader<'source> {
     source: &'source mut Source,
     module: ModuleId,
-    declared: Declared,
+    declared: Vec<Declared>,
 }
 
 impl Reader<'_> {
@@ -40,37 +62,47 @@ impl Reader<'_> {
 
     fn define(&mut self, item: &Item) {
         let mut variants = BTreeSet::new();
-        let name = match item {
-            Item::Const(item) => &item.ident,
-            Item::Fn(item) => &item.sig.ident,
-            Item::Static(item) => &item.ident,
-            Item::Struct(item) => &item.ident,
-            Item::Trait(item) => &item.ident,
-            Item::TraitAlias(item) => &item.ident,
-            Item::Type(item) => &item.ident,
-            Item::Union(item) => &item.ident,
+        let (name, is_type) = match item {
+            Item::Const(item) => (&item.ident, false),
+            Item::Fn(item) => (&item.sig.ident, false),
+            Item::Static(item) => (&item.ident, false),
+            Item::Struct(item) => (&item.ident, true),
+            Item::Trait(item) => (&item.ident, true),
+            Item::TraitAlias(item) => (&item.ident, true),
+            Item::Type(item) => (&item.ident, true),
+            Item::Union(item) => (&item.ident, true),
             Item::Enum(item) => {
                 variants.extend(item.variants.iter().map(|variant| variant.ident.unraw().to_string()));
-                &item.ident
+                (&item.ident, true)
             }
             Item::Macro(item) => match &item.ident {
-                Some(name) => name,
+                Some(name) => (name, false),
                 None => return,
             },
             _ => return,
         };
-        let is_exported = attributes(item).iter().any(|attribute| attribute.path().is_ident("macro_export"));
+        let line = name.span().start().line;
         let name = name.unraw().to_string();
-        if is_exported {
-            // It is named from the root; the module that defines it answers.
-            let mut path = vec!["crate".to_owned()];
-            path.extend(self.source.modules[self.module.0].segments.iter().cloned());
-            path.push(name.clone());
-            let mention = Mention { path, line: 1 };
-            let import = Import { name: Some(name.clone()), mention, is_reexport: true };
-            self.source.modules[ROOT.0].imports.push(import);
+        if attributes(item).iter().any(|attribute| attribute.path().is_ident("macro_export")) {
+            self.export(&name);
+        }
+        if is_type {
+            self.module().types.push(Definition { name: name.clone(), line });
         }
         self.module().definitions.entry(name).or_default().extend(variants);
+    }
+
+    /// Makes a macro known where it is named, at the root; the module that defines it answers.
+    fn export(&mut self, name: &str) {
+        let inwards: Vec<ModuleId> = self.source.ancestors(self.module).collect();
+        let names = inwards.iter().rev().map(|module| &self.source.modules[module.0].name);
+        let mut path: Vec<String> = names.filter(|name| !name.is_empty()).cloned().collect();
+        path.insert(0, "crate".to_owned());
+        path.push(name.to_owned());
+        let mention = Mention { path, line: 1 };
+        let import = Import { name: Some(name.to_owned()), mention, is_reexport: true };
+        let root = self.source.root_of(self.module);
+        self.source.modules[root.0].imports.push(import);
     }
 
     fn module(&mut self) -> &mut Module {
@@ -108,23 +140,17 @@ impl Reader<'_> {
     }
 
     fn read_module(&mut self, item: &syn::ItemMod) {
-        let mut segments = self.module().segments.clone();
-        segments.push(item.ident.unraw().to_string());
+        let name = item.ident.unraw().to_string();
+        let folder = format!("{}/{name}", self.module().folder);
         if is_test(&item.attrs) || item.ident == "tests" {
-            self.source.tests.push(segments.join("/"));
+            self.source.tests.push(folder);
             return;
         }
         if item.attrs.iter().any(|attribute| attribute.path().is_ident("path")) {
-            let line = item.ident.span().start().line;
-            let here = &self.source.files[self.source.modules[self.module.0].file.0].path;
-            self.source.faults.push(format!(
-                "{}/src/{here}:{line}: `#[path]` hides where a module lies: move the file to where its name says",
-                self.source.name
-            ));
-            return;
+            return self.read_elsewhere(item, name);
         }
         let Some((_, items)) = &item.content else {
-            let declared = (self.module, segments);
+            let declared = Declared::child(self.module, name, folder);
             // Under two conditions it may be declared twice.
             if !self.declared.contains(&declared) {
                 self.declared.push(declared);
@@ -133,9 +159,25 @@ impl Reader<'_> {
         };
         let outer = self.module;
         let file = self.source.modules[outer.0].file;
-        self.module = self.source.add_module(file, Some(outer), segments);
+        self.module = self.source.add_module(file, Some(outer), &name, folder);
         self.read_items(items);
         self.module = outer;
+    }
+
+    /// A module by `#[path]`: a program may take files of other programs, which are checked where they lie.
+    fn read_elsewhere(&mut self, item: &syn::ItemMod, name: String) {
+        let line = item.ident.span().start().line;
+        let file = self.module().file;
+        let here = self.source.files[file.0].path.clone();
+        if here.ends_with("/main.rs") {
+            let mention = Mention { path: vec!["::".to_owned(), name.clone()], line };
+            self.module().imports.push(Import { name: Some(name), mention, is_reexport: false });
+        } else {
+            self.source.faults.push(format!(
+                "{}/{here}:{line}: `#[path]` hides where a module lies: move the file to where its name says",
+                self.source.name
+            ));
+        }
     }
 }
 

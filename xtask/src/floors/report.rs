@@ -9,18 +9,20 @@ use std::collections::BTreeMap;
 pub(crate) fn errors(checked: &Checked) -> Vec<String> {
     let mut lines = checked.faults.clone();
     lines.extend(checked.extensions.iter().cloned());
+    lines.extend(checked.taken.iter().cloned());
     lines.extend(checked.upward.iter().flat_map(|upward| show_upward(&checked.source, upward)));
     lines.sort_by_cached_key(|line| (position(line), line.clone()));
     for circle in &checked.circles {
         lines.extend(show_circle(checked, circle));
     }
     lines.push(format!(
-        "{}: {} files, {} arrows, {} up, {} circles",
+        "{}: {} files, {} arrows, {} up, {} circles, {} from outside",
         checked.source.name,
         grouped(checked.source.files.len()),
         grouped(checked.arrows.len()),
         grouped(checked.upward.len()),
         grouped(checked.circles.len()),
+        grouped(checked.taken.len()),
     ));
     lines
 }
@@ -33,7 +35,7 @@ pub(crate) fn table(checked: &Checked) -> Vec<String> {
     let names = order.names();
     let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for (from, to) in checked.arrows.keys() {
-        let floor = |file| order.position(&checked.source.place(file)).map(|position| position.floor);
+        let floor = |file| order.position(checked.source.place(file)).map(|position| position.floor);
         if let (Some(from), Some(to)) = (floor(*from), floor(*to)) {
             *counts.entry((from, to)).or_default() += 1;
         }
@@ -57,13 +59,13 @@ fn cell(count: Option<&usize>) -> String {
 pub(crate) fn why(checked: &Checked, from: &str, to: &str) -> Option<Vec<String>> {
     let source = &checked.source;
     let holds =
-        |place: &str| (0..source.files.len()).any(|file| is_within(&source.place(FileId(file)), place));
+        |place: &str| (0..source.files.len()).any(|file| is_within(source.place(FileId(file)), place));
     if !(holds(from) && holds(to)) {
         return None;
     }
     let arrows = checked.arrows.iter();
     let wanted = arrows.filter(|((here, there), _)| {
-        is_within(&source.place(*here), from) && is_within(&source.place(*there), to)
+        is_within(source.place(*here), from) && is_within(source.place(*there), to)
     });
     Some(sorted(wanted.map(|((here, there), names)| show_arrow(source, *here, *there, names)).collect()))
 }

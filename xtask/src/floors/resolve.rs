@@ -1,4 +1,4 @@
-//! Arrows between files: who names what another file defines.
+//! Arrows between files: who names what another file defines; and what files name of other crates.
 //!
 //! A path is followed through imports and re-exports, over any number of hops and through globs, to the file that defines what
 //! it ends in. Past a type (a variant, an associated function) it is not followed. What no file is seen to define comes out of
@@ -23,13 +23,23 @@ pub(crate) struct Extension {
     pub(crate) name: String,
 }
 
+/// What a file names of another crate.
+pub(crate) struct Taken {
+    pub(crate) file: FileId,
+    pub(crate) line: usize,
+    /// From that crate on, through imports, re-exports and renamings of this one; of the prelude and of macros the bare name.
+    pub(crate) path: Vec<String>,
+    /// Whether it is all that the path holds.
+    pub(crate) is_glob: bool,
+}
+
 /// What a path leads to.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     Module(ModuleId),
     Item(ModuleId, String),
     /// Another crate's, or a local name.
-    Foreign,
+    Foreign(Vec<String>),
 }
 
 /// Names that are being looked up, so that re-exports in a circle come to an end.
@@ -76,13 +86,34 @@ pub(crate) fn extensions(source: &Source) -> Vec<Extension> {
     found
 }
 
+/// What the files of a crate name of others.
+pub(crate) fn taken(source: &Source) -> Vec<Taken> {
+    let mut found = Vec::new();
+    for (index, module) in source.modules.iter().enumerate() {
+        let imports = module.imports.iter().map(|import| (&import.mention, import.name.is_none()));
+        let mentions = module.mentions.iter().map(|mention| (mention, false));
+        for (mention, is_glob) in imports.chain(mentions) {
+            for target in source.resolve(ModuleId(index), &mention.path, &mut Seen::new()) {
+                if let Target::Foreign(mut path) = target {
+                    // What they define stands in `std` as well, where most name it.
+                    if let Some("core" | "alloc") = path.first().map(String::as_str) {
+                        path[0] = "std".to_owned();
+                    }
+                    found.push(Taken { file: module.file, line: mention.line, path, is_glob });
+                }
+            }
+        }
+    }
+    found
+}
+
 impl Source {
     /// The items that a path leads to, each with the module that defines it.
     fn items(&self, from: ModuleId, mention: &Mention) -> Vec<(ModuleId, String)> {
         let targets = self.resolve(from, &mention.path, &mut Seen::new()).into_iter();
         let item = |target| match target {
             Target::Item(module, name) => Some((module, name)),
-            Target::Module(_) | Target::Foreign => None,
+            Target::Module(_) | Target::Foreign(_) => None,
         };
         targets.filter_map(item).collect()
     }
@@ -108,18 +139,15 @@ impl Source {
         match target {
             Target::Item(module, name) => Some((module, name)),
             Target::Module(module) if !self.is_within(importer, module) => {
-                let parent = self.modules[module.0].parent?;
-                let mut siblings = self.modules[parent.0].children.iter();
-                siblings.find(|(_, child)| **child == module).map(|(name, _)| (module, name.clone()))
+                Some((module, self.modules[module.0].name.clone()))
             }
-            Target::Module(_) | Target::Foreign => None,
+            Target::Module(_) | Target::Foreign(_) => None,
         }
     }
 
     /// Whether a module stands in another one, or is it.
     fn is_within(&self, inner: ModuleId, outer: ModuleId) -> bool {
-        let parent = |module: &ModuleId| self.modules[module.0].parent;
-        std::iter::successors(Some(inner), parent).any(|module| module == outer)
+        self.ancestors(inner).any(|module| module == outer)
     }
 
     fn resolve(&self, from: ModuleId, path: &[String], seen: &mut Seen) -> BTreeSet<Target> {
@@ -127,32 +155,53 @@ impl Source {
             return BTreeSet::new();
         };
         let mut targets = match first.as_str() {
-            "crate" => BTreeSet::from([Target::Module(ROOT)]),
+            "crate" => BTreeSet::from([Target::Module(self.root_of(from))]),
             "self" => BTreeSet::from([Target::Module(from)]),
             "super" => self.parent(from),
-            "Self" => BTreeSet::from([Target::Foreign]),
             "::" if rest.first() == self.own_name.as_ref() && !rest.is_empty() => {
                 rest = &rest[1..];
                 BTreeSet::from([Target::Module(ROOT)])
             }
-            name => match self.lookup(from, name, seen) {
-                found if !found.is_empty() => found,
-                _ if self.own_name.as_deref() == Some(name) => BTreeSet::from([Target::Module(ROOT)]),
-                _ => BTreeSet::from([Target::Foreign]),
-            },
+            "::" => BTreeSet::from([Target::Foreign(Vec::new())]),
+            name => self.first(from, name, seen),
         };
-        for segment in rest {
-            let modules: Vec<ModuleId> = targets.iter().filter_map(as_module).collect();
-            if modules.is_empty() {
-                break;
-            }
-            targets = match segment.as_str() {
-                "super" => modules.iter().flat_map(|module| self.parent(*module)).collect(),
-                "self" => continue,
-                name => modules.iter().flat_map(|module| self.member(*module, name, seen)).collect(),
-            };
+        for segment in rest.iter().filter(|segment| *segment != "self") {
+            targets = self.step(targets, segment, seen);
         }
         targets
+    }
+
+    /// What the first name of a path stands for.
+    fn first(&self, from: ModuleId, name: &str, seen: &mut Seen) -> BTreeSet<Target> {
+        let mut found = self.lookup(from, name, seen);
+        if found.is_empty() && self.own_name.as_deref() == Some(name) {
+            return BTreeSet::from([Target::Module(ROOT)]);
+        }
+        // What a glob of another crate may bring may as well be a crate, or of the prelude.
+        if found.iter().all(|target| matches!(target, Target::Foreign(_))) {
+            found.insert(Target::Foreign(vec![name.to_owned()]));
+        }
+        found
+    }
+
+    /// Where a path leads that goes on by one name. Past an item it is not followed.
+    fn step(&self, targets: BTreeSet<Target>, segment: &str, seen: &mut Seen) -> BTreeSet<Target> {
+        let has_module = targets.iter().any(|target| as_module(target).is_some());
+        let mut reached = BTreeSet::new();
+        for target in targets {
+            match target {
+                Target::Module(module) if segment == "super" => reached.extend(self.parent(module)),
+                Target::Module(module) => reached.extend(self.member(module, segment, seen)),
+                Target::Foreign(path) => {
+                    reached.insert(Target::Foreign([path, vec![segment.to_owned()]].concat()));
+                }
+                Target::Item(..) if has_module => {}
+                Target::Item(..) => {
+                    reached.insert(target);
+                }
+            }
+        }
+        reached
     }
 
     fn parent(&self, module: ModuleId) -> BTreeSet<Target> {
@@ -188,7 +237,7 @@ impl Source {
 
     fn look_through_globs(&self, module: ModuleId, name: &str, seen: &mut Seen) -> BTreeSet<Target> {
         let mut found = BTreeSet::new();
-        let mut is_open = false;
+        let mut open = BTreeSet::new();
         let globs = self.modules[module.0].imports.iter().filter(|import| import.name.is_none());
         for glob in globs {
             for target in self.resolve(module, &glob.mention.path, seen) {
@@ -200,20 +249,19 @@ impl Source {
                             found.insert(Target::Item(home, item));
                         }
                     }
-                    Target::Foreign => is_open = true,
+                    Target::Foreign(path) => {
+                        open.insert(Target::Foreign([path, vec![name.to_owned()]].concat()));
+                    }
                 }
             }
         }
-        if found.is_empty() && is_open {
-            found.insert(Target::Foreign);
-        }
-        found
+        if found.is_empty() { open } else { found }
     }
 }
 
 fn as_module(target: &Target) -> Option<ModuleId> {
     match target {
         Target::Module(module) => Some(*module),
-        Target::Item(..) | Target::Foreign => None,
+        Target::Item(..) | Target::Foreign(_) => None,
     }
 }

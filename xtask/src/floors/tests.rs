@@ -1,8 +1,8 @@
 //! Small crates, each with one thing to find or to leave alone.
 
-use super::check::Checked;
-use super::report;
-use super::source::Texts;
+use super::check::{self, Checked};
+use super::files::Texts;
+use super::{names, report};
 
 /// Checks a crate of (path, text) and returns what is printed.
 fn lines(files: &[(&str, &str)], floors: Option<&str>) -> Vec<String> {
@@ -10,8 +10,8 @@ fn lines(files: &[(&str, &str)], floors: Option<&str>) -> Vec<String> {
 }
 
 fn checked(files: &[(&str, &str)], floors: Option<&str>) -> Checked {
-    let texts: Texts = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
-    Checked::new("house", &texts, floors)
+    let files = files.iter().map(|(path, text)| (format!("src/{path}"), (*text).to_owned()));
+    Checked::new("house", &files.collect(), floors)
 }
 
 /// What stands before the last line.
@@ -122,7 +122,7 @@ fn a_circle_is_told_with_all_that_ties_it() {
         "  house/src/one.rs:1: two (Second, second)",
         "  house/src/three.rs:1: one (First)",
         "  house/src/two.rs:2: three (Third)",
-        "house: 4 files, 3 arrows, 0 up, 1 circles",
+        "house: 4 files, 3 arrows, 0 up, 1 circles, 0 from outside",
     ];
     assert_eq!(told[1..], circle);
 }
@@ -146,7 +146,7 @@ fn a_face_that_defines_what_its_rooms_need_is_in_a_circle_with_them() {
     let face = |reexport: &str| {
         let text = format!("mod inner; {reexport} pub struct Outer;");
         let inner = "use super::Outer; pub struct Inner;";
-        errors(&[("lib.rs", "mod face;"), ("face.rs", &text), ("face/inner.rs", inner)], "face\nlib")
+        errors(&[("lib.rs", "mod face;"), ("face/mod.rs", &text), ("face/inner.rs", inner)], "face\nlib")
     };
     assert_eq!(face(""), [""; 0]);
     assert_eq!(face("pub use inner::Inner;")[0], "house: a circle of 2 files, 2 arrows:");
@@ -239,7 +239,7 @@ fn lines_that_say_nothing_are_errors() {
 }
 
 #[test]
-fn files_of_tests_and_programs_need_no_place_and_strays_are_errors() {
+fn files_of_tests_need_no_place_and_strays_are_errors() {
     let root = "#[cfg(test)] mod testing; #[cfg(all(test, loom))] mod model; mod tests; mod gone;\n#[path = \"x.rs\"] mod odd;";
     let files = [
         ("lib.rs", root),
@@ -247,14 +247,13 @@ fn files_of_tests_and_programs_need_no_place_and_strays_are_errors() {
         ("testing/more.rs", ""),
         ("model.rs", ""),
         ("tests.rs", ""),
-        ("bin/tool.rs", ""),
         ("stray.rs", ""),
     ];
     let told = errors(&files, "doors: lib");
     assert_eq!(
         told,
         [
-            "house/src/gone.rs or gone/mod.rs is missing: write it, or take its `mod` away",
+            "house/src/gone.rs or src/gone/mod.rs is missing: write it, or take its `mod` away",
             "house/src/lib.rs:2: `#[path]` hides where a module lies: move the file to where its name says",
             "house/src/stray.rs: no `mod` leads here: declare it, or take the file away",
         ]
@@ -263,9 +262,9 @@ fn files_of_tests_and_programs_need_no_place_and_strays_are_errors() {
 
 #[test]
 fn a_file_that_does_not_parse_is_told_with_its_line() {
-    let files = [("lib.rs", "mod one;"), ("one.rs", "\nfn {}\nmod part;"), ("one/part.rs", "")];
+    let files = [("lib.rs", "mod one;"), ("one/mod.rs", "\nfn {}\nmod part;"), ("one/part.rs", "")];
     let told = errors(&files, "one\nlib");
-    assert!(told[0].starts_with("house/src/one.rs:2: this does not parse ("), "{told:?}");
+    assert!(told[0].starts_with("house/src/one/mod.rs:2: this does not parse ("), "{told:?}");
     assert_eq!(told.len(), 1, "{told:?}");
 }
 
@@ -293,4 +292,142 @@ fn the_table_counts_and_why_explains() {
     assert_eq!(report::why(&checked, "high", "low/b"), Some(both[1..].to_vec()));
     assert_eq!(report::why(&checked, "low", "high"), Some(Vec::new()));
     assert_eq!(report::why(&checked, "low", "attic"), None);
+}
+
+/// What is said of `low.rs` and `high.rs` when `low` must not take threads, the clock or anything of `wild`.
+fn low_takes(text: &str) -> Vec<String> {
+    let root = "mod low; mod high; mod clock;";
+    let clock = "pub use std::time::Instant;";
+    let files = [("lib.rs", root), ("low.rs", text), ("high.rs", text), ("clock.rs", clock)];
+    let never = "never in low: std::thread std::time::Instant thread_local wild";
+    errors(&files, &format!("clock\nlow\nhigh\ndoors: lib\n{never}"))
+}
+
+#[test]
+fn what_a_floor_must_not_take_is_told_with_file_and_line() {
+    for (text, taken, kept_out) in [
+        ("use std::time::Instant;", "std::time::Instant", "std::time::Instant"),
+        ("use std::time::*;", "std::time::*", "std::time::Instant"),
+        ("use std::thread;", "std::thread", "std::thread"),
+        ("fn low() { std::thread::spawn(|| ()); }", "std::thread::spawn", "std::thread"),
+        ("fn low() { ::std::thread::spawn(|| ()); }", "std::thread::spawn", "std::thread"),
+        (
+            "use std as s; fn low() { s::time::Instant::now(); }",
+            "std::time::Instant::now",
+            "std::time::Instant",
+        ),
+        ("use std::time as t; fn low(_: t::Instant) {}", "std::time::Instant", "std::time::Instant"),
+        ("use crate::clock::Instant;", "std::time::Instant", "std::time::Instant"),
+        ("fn low() { crate::clock::Instant::now(); }", "std::time::Instant::now", "std::time::Instant"),
+        ("thread_local! { static A: u8 = 0; }", "thread_local", "thread_local"),
+        ("macro_rules! low { () => { std::thread::park() } }", "std::thread::park", "std::thread"),
+        ("use wild::{tame::*}; fn low(_: Beast) {}", "wild::tame::Beast", "wild"),
+    ] {
+        let line = format!("house/src/low.rs:1: {taken} is not for it: house/FLOORS:5 keeps {kept_out} out");
+        let told = low_takes(text);
+        assert!(told.contains(&line), "{text}: {told:?}");
+        assert!(told.iter().all(|line| line.starts_with("house/src/low.rs:1: ")), "{text}: {told:?}");
+    }
+    for text in [
+        "use std::time::Duration;",
+        "use std::{fmt, time};",
+        "fn low(thread: u8) -> u8 { thread }",
+        "mod thread { pub fn spawn() {} } fn low() { thread::spawn() }",
+        "#[cfg(test)] mod tests { use std::time::Instant; }",
+        "/// As [`std::thread::spawn`].\nstruct Low;",
+    ] {
+        assert_eq!(low_takes(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn what_only_one_place_takes_is_for_no_other() {
+    let now = "use std::time::Instant; pub fn now() -> Instant { Instant::now() }";
+    let files =
+        [("lib.rs", "mod ambient; mod low;"), ("ambient/mod.rs", "mod clock;"), ("ambient/clock.rs", now)];
+    let said = |low: &str, only: &str| {
+        let files = [&files[..], &[("low.rs", low)]].concat();
+        errors(&files, &format!("ambient\nlow\ndoors: lib\nonly in {only}: std::time::Instant::now"))
+    };
+    assert_eq!(said("use std::time::Instant; fn low(_: Instant) {}", "ambient"), [""; 0]);
+    let told = "house/src/low.rs:1: std::time::Instant::now is not for it: house/FLOORS:4 keeps std::time::Instant::now out";
+    assert_eq!(said(now, "ambient"), [told]);
+    assert_eq!(said(now, "ambient/clock low"), [""; 0]);
+    let told = "house/FLOORS:4: low takes nothing of it: take it away";
+    assert_eq!(said("", "ambient low"), [told]);
+}
+
+#[test]
+fn rules_name_places_and_paths() {
+    let files = [("lib.rs", "mod low;"), ("low.rs", "use std::fs;")];
+    let told = "house/src/low.rs:1: std::fs is not for it: house/FLOORS:2 keeps std::fs out";
+    assert_eq!(errors(&files, "low lib\nnever in *: std::fs std::net"), [told]);
+    let told = errors(&files, "low lib\nnever in attic: std::fs\nnever in low:\nonly in : std::fs");
+    let lines: Vec<&str> = told.iter().map(|line| line.split(": ").next().unwrap_or_default()).collect();
+    assert_eq!(lines, [2, 3, 4].map(|line| format!("house/FLOORS:{line}")), "{told:?}");
+}
+
+#[test]
+fn a_name_that_is_kept_for_one_type_is_given_to_no_other() {
+    let house = |name: &str, low: &str, floors: &str| {
+        let files = [("src/lib.rs", "mod low;"), ("src/low.rs", low)];
+        let texts: Texts = files.map(|(path, text)| (path.to_owned(), text.to_owned())).into();
+        Checked::new(name, &texts, Some(&format!("low\ndoors: lib\n{floors}")))
+    };
+    let faults = |other: &str, own: &str| {
+        let own = house("house", own, "defined once: low.rs Place");
+        let mut both = [own, house("shed", other, "")];
+        check::compare_names(&mut both);
+        both.iter().flat_map(report::errors).filter(|line| !line.contains(" arrows,")).collect::<Vec<_>>()
+    };
+    assert_eq!(faults("pub struct Spot; fn Place() {}", "pub struct Place;"), [""; 0]);
+    let told = "shed/src/low.rs:1: a second Place, beside that of house/src/low.rs: find a name of its own";
+    for text in ["struct Place;", "pub enum Place {}", "type Place = u8;", "mod inner { trait Place {} }"] {
+        assert_eq!(faults(text, "pub struct Place;"), [told], "{text}");
+    }
+    let told = "house/FLOORS:3: low.rs defines no type Place: correct it, or take it away";
+    assert_eq!(faults("", ""), [told]);
+}
+
+#[test]
+fn names_of_several_types_are_listed_with_their_files() {
+    let files = [
+        ("lib.rs", "mod one; mod two; mod three;"),
+        ("one.rs", "struct Twice; struct Thrice; mod inner { struct Twice; }"),
+        ("two.rs", "enum Twice {} trait Thrice {} struct Once;"),
+        ("three.rs", "type Thrice = u8;"),
+    ];
+    let checked = checked(&files, Some("one two three\nlib"));
+    assert_eq!(names::repeated(&checked.source), ["house: Thrice: one three two", "house: Twice: one two"]);
+}
+
+#[test]
+fn each_program_is_a_crate_of_its_own() {
+    let files = [
+        ("src/lib.rs", "pub mod low;"),
+        ("src/low.rs", "pub struct Low;"),
+        ("src/bin/tool.rs", "fn main() {}"),
+        ("benches/long/main.rs", "mod rows; fn main() { rows::rows() } pub struct Task;"),
+        ("benches/long/rows.rs", "use crate::Task; pub fn rows() {}"),
+        ("benches/short.rs", "#[path = \"../other/x.rs\"] mod x; fn main() { x::x() }"),
+    ];
+    let texts: Texts = files.map(|(path, text)| (path.to_owned(), text.to_owned())).into();
+    let mut told = report::errors(&Checked::new("house", &texts, Some("low\nshort long\ndoors: lib bin")));
+    told.pop();
+    assert_eq!(
+        told,
+        [
+            "house/benches/short.rs:1: `#[path]` hides where a module lies: move the file to where its name says",
+            "house: a circle of 2 files, 2 arrows:",
+            "  house/benches/long/main.rs:1: long/rows (rows)",
+            "  house/benches/long/rows.rs:1: long/main (Task)",
+        ]
+    );
+}
+
+#[test]
+fn a_folder_and_its_own_file_lie_together() {
+    let files = [("lib.rs", "mod wing;"), ("wing.rs", "mod part;"), ("wing/part.rs", "")];
+    let told = "house/src/wing.rs: it lies beside its folder: move it to src/wing/mod.rs, as all others";
+    assert_eq!(errors(&files, "wing\nlib"), [told]);
 }

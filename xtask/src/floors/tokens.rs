@@ -1,4 +1,4 @@
-//! Tokens of macro calls: those of well-known macros as expressions, all others as a search for paths that start with `crate`.
+//! Tokens of macro calls: those of well-known macros as expressions, all others as a search for paths that start with a crate.
 
 use super::source::Mention;
 use proc_macro2::{TokenStream, TokenTree};
@@ -72,7 +72,10 @@ fn matches(input: ParseStream<'_>) -> syn::Result<Parts> {
     Ok(parts)
 }
 
-/// The paths in tokens that start with `crate`, `$crate` among them.
+/// How paths begin that are found among other tokens; `$crate` is one of them.
+const CRATES: [&str; 4] = ["crate", "std", "core", "alloc"];
+
+/// The paths in tokens that start with a crate.
 pub(crate) fn crate_paths(tokens: TokenStream) -> Vec<Mention> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut found = Vec::new();
@@ -80,9 +83,9 @@ pub(crate) fn crate_paths(tokens: TokenStream) -> Vec<Mention> {
     while at < tokens.len() {
         match &tokens[at] {
             TokenTree::Group(group) => found.extend(crate_paths(group.stream())),
-            TokenTree::Ident(ident) if ident == "crate" => {
+            TokenTree::Ident(ident) if CRATES.iter().any(|name| ident == name) => {
                 let line = ident.span().start().line;
-                let mut path = vec!["crate".to_owned()];
+                let mut path = vec![ident.to_string()];
                 while let Some(segment) = segment_after(&tokens[at + 1..]) {
                     path.push(segment);
                     at += 3;

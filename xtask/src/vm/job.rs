@@ -1,6 +1,5 @@
-//! Guest jobs: their script, their output as it comes, their end.
+//! Guest jobs: their output as it comes, and their end.
 
-use super::Machine;
 use super::machine::Guest;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -9,24 +8,6 @@ use std::time::{Duration, Instant};
 
 /// The time between two looks at a guest's files.
 const INTERVAL: Duration = Duration::from_millis(50);
-
-/// A word as a shell reads it.
-pub(super) fn quote(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-/// The script of the guest: the command, in the same directory.
-pub(super) fn script(machine: &Machine) -> String {
-    let mut script = String::new();
-    for variable in &machine.environment {
-        let (name, value) = variable.split_once('=').unwrap_or((variable, ""));
-        script += &format!("export {name}={}\n", quote(value));
-    }
-    let directory = std::env::current_dir().unwrap_or_default();
-    script += &format!("cd {} 2>/dev/null\n", quote(&directory.to_string_lossy()));
-    let words: Vec<String> = machine.command.iter().map(|word| quote(word)).collect();
-    script + &format!("exec {}\n", words.join(" "))
-}
 
 /// A file that grows, and what of it was shown.
 struct Stream {
@@ -72,19 +53,5 @@ pub(super) fn follow(guests: &mut [Guest], patience: Duration) -> io::Result<i32
             return Ok(status);
         }
         thread::sleep(INTERVAL);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quote;
-    use std::process::Command;
-
-    #[test]
-    fn words_survive_a_shell() {
-        for word in ["/a b/c", "it's", "$HOME;x", ""] {
-            let echo = Command::new("sh").args(["-c", &format!("printf %s {}", quote(word))]).output();
-            assert_eq!(echo.expect("there is a shell").stdout, word.as_bytes());
-        }
     }
 }

@@ -6,8 +6,9 @@
 //! 3. The guest is emulated unless the processor and the kernel can do better. A guest that spins takes whole processors of this host.
 
 use super::image::Image;
+use super::options::Machine;
+use super::script::{quote, script};
 use super::tool::Failure;
-use super::{Machine, job};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -40,10 +41,10 @@ impl Guest {
         let mut settings =
             format!("VM_RANK={rank}\nVM_HOSTS={hosts}\nVM_RDMA={rdma}\nSHARES={}\n", shares.len());
         for (index, share) in shares.iter().enumerate() {
-            settings += &format!("SHARE{index}={}\n", job::quote(&share.to_string_lossy()));
+            settings += &format!("SHARE{index}={}\n", quote(&share.to_string_lossy()));
         }
         fs::write(control.join("settings"), settings)?;
-        fs::write(control.join("job"), job::script(machine))?;
+        fs::write(control.join("job"), script(machine))?;
         for stream in ["out", "err"] {
             fs::File::create(control.join(stream))?;
         }

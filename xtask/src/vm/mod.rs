@@ -8,54 +8,18 @@ mod image;
 mod iwarp;
 mod job;
 mod machine;
+mod options;
+mod script;
 pub(crate) mod suite;
 mod tool;
 
 use crate::step::{root, target_directory};
-use clap::{Args, ValueEnum};
 use machine::Guest;
+pub(crate) use options::{Machine, Rdma};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 pub(crate) use tool::Failure;
-
-/// Kinds of software devices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Rdma {
-    /// Soft-RoCE
-    Rxe,
-    /// Soft-iWARP; its module is compiled the first time
-    Siw,
-}
-
-impl Rdma {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Rxe => "rxe",
-            Self::Siw => "siw",
-        }
-    }
-}
-
-/// The guests, and their work.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Machine {
-    /// Hosts: 1, or 2 that reach each other by `ssh` as vm0, which runs the command, and vm1
-    #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=2))]
-    hosts: u32,
-    /// What its RDMA devices are
-    #[arg(long, value_enum, default_value = "rxe")]
-    rdma: Rdma,
-    /// How long it may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    timeout: u64,
-    /// A variable for the command
-    #[arg(short, long = "env", value_name = "NAME=VALUE")]
-    environment: Vec<String>,
-    /// The command; without one, the image is built and nothing is run
-    #[arg(trailing_var_arg = true)]
-    command: Vec<String>,
-}
 
 /// The directory of images: `CHARE_VM_CACHE`, or `vm` beside the builds.
 fn cache() -> PathBuf {

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "loads and launches a kernel")]
 
-use super::TILE;
+use super::tile::TILE;
 use crate::bed::Fallible;
 use chare_device::{Device, DeviceBuffer, DeviceBufferMut, Stream};
 use cudarc::driver::result::{launch_kernel, module};

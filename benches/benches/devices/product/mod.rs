@@ -2,14 +2,13 @@
 
 #[cfg(feature = "cuda")]
 mod cuda;
+mod tile;
 
 use crate::bed::{Bed, Fallible};
 use chare_device::{DeviceBuffer, DeviceBufferMut};
 #[cfg(feature = "cuda")]
 use cuda::CudaProduct;
-
-/// Elements along a tile, as in `product.cu`.
-pub(crate) const TILE: usize = 16;
+use tile::TILE;
 
 /// Two matrices, and room for their product.
 pub(crate) struct Product {

@@ -2,7 +2,7 @@
 
 use super::PREFIX;
 use crate::messages::rows::{BY_HAND, beside};
-use crate::rows::beside_best;
+use crate::row::beside_best;
 use chare_benches::Comparison;
 use chare_examples::ddtbench::kernels;
 

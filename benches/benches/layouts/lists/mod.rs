@@ -17,6 +17,7 @@ mod player;
 pub(crate) mod rows;
 mod table;
 
+use crate::samples::BATCHES;
 use crate::shape::Shape;
 use chare_benches::{Batches, code_of};
 use clap::ValueEnum;
@@ -45,5 +46,5 @@ fn batches(copier: Copier, runs: u64, payload: u64) -> Batches {
     let by_bytes = (16 << 20) / payload;
     // A quarter of a microsecond each.
     let by_vectors = if copier == Copier::Vectors { (64 << 10) / runs } else { by_bytes };
-    Batches { operations: by_bytes.min(by_vectors).clamp(2, 200) & !1, count: crate::BATCHES }
+    Batches { operations: by_bytes.min(by_vectors).clamp(2, 200) & !1, count: BATCHES }
 }

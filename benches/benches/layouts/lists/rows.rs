@@ -1,6 +1,6 @@
 //! Rows of lists: FALCON-X's schemes, and ways of reading private memory, each beside what the runtime does.
 
-use crate::rows::{beside_best, side, word};
+use crate::row::{beside_best, side, word};
 use chare_benches::Comparison;
 
 /// Shapes of FALCON-X's rows.

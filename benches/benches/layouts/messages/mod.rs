@@ -8,8 +8,9 @@ mod mpi;
 mod player;
 pub(crate) mod rows;
 
-use crate::BATCHES;
-use crate::subject::{Array, named};
+use crate::samples::BATCHES;
+use crate::subject::Array;
+use crate::subjects::named;
 #[cfg(feature = "mpi")]
 use chare_benches::launcher::Mpi;
 use chare_benches::{Batches, code_of};

@@ -1,7 +1,8 @@
 //! Players: two chares that send a subject to and fro, by layouts or as one piece of memory.
 
 use crate::chain::{Clock, measure};
-use crate::subject::{Array, Part, Subject, UNTOUCHED, named, shareable};
+use crate::subject::{Array, Part, Subject, UNTOUCHED, shareable};
+use crate::subjects::named;
 use chare::prelude::*;
 use chare::{Landing, Layout, Several, SeveralMut};
 use chare_benches::Batches;

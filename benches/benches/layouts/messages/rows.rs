@@ -1,6 +1,6 @@
 //! Rows of messages: what is sent, and against what.
 
-use crate::rows::{shapes, side, word};
+use crate::row::{shapes, side, word};
 use chare_benches::Comparison;
 #[cfg(feature = "mpi")]
 use chare_benches::launcher::MPIS;

@@ -1,6 +1,6 @@
 //! Goals as text, as JSON, and as a picture.
 
-use super::{Goal, NOT_SHOWN, Verdict};
+use super::goal::{Goal, NOT_SHOWN, Verdict};
 use crate::plots::{Drawing, draw};
 use plotters::prelude::*;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Judging: each goal, by the figures of a run and the ceilings that were measured in the same run.
 
+use super::goal::{Goal, Verdict};
 use super::results::{Results, Row, time_ns};
-use super::{Goal, Verdict};
 
 /// What was found: what is asked for is reached so many times, and the figures in words.
 type Found = Result<(f64, String), String>;
