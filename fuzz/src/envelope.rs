@@ -156,13 +156,13 @@ impl Cell {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-struct Place(i32, String);
+struct Spot(i32, String);
 
-impl chare::ArrayIndex for Place {}
+impl chare::ArrayIndex for Spot {}
 
 struct Patch;
 
-#[chare(array, index = Place)]
+#[chare(array, index = Spot)]
 impl Patch {
     #[entry]
     fn new() -> Self {
@@ -190,7 +190,7 @@ impl Patch {
 /// Elements that come and go, at home and elsewhere.
 async fn insert_and_destroy(members: &MemberProxy) {
     let patches = PatchProxy::create_empty(ArrayOptions::empty());
-    let places = ["", "long enough to be a digest"].map(|name| Place(7, name.to_owned()));
+    let places = ["", "long enough to be a digest"].map(|name| Spot(7, name.to_owned()));
     let touched = places.map(|place| {
         let patch = patches.at(place);
         patch.insert_on(PeId(1));
@@ -201,7 +201,7 @@ async fn insert_and_destroy(members: &MemberProxy) {
     for touched in touched {
         assert_eq!(touched.await, 1);
     }
-    let here = patches.at(Place(8, String::new()));
+    let here = patches.at(Spot(8, String::new()));
     here.insert_on(PeId(0));
     let (begun, asked) = chare::future();
     members.on(PeId(1)).wonder(here, asked);

@@ -57,7 +57,7 @@ pub(crate) trait ForeignRange: Send + Sync {
     unsafe fn write_each(&self, vectors: &[Vector]) -> Result<(), TransferError>;
 }
 
-enum Place {
+enum RangeMemory {
     /// In memory that this process has, or maps.
     Here {
         address: *mut u8,
@@ -67,7 +67,7 @@ enum Place {
 }
 
 /// A range of a region that copies reach while it lives; see [`Lrts::claim`](crate::Lrts::claim).
-pub struct ClaimedRange(Place);
+pub struct ClaimedRange(RangeMemory);
 
 // SAFETY: an address that stays valid while the owner lives, and the owner, which is `Send` and `Sync`; what may be done with the
 // bytes is argued where it is done.
@@ -78,19 +78,19 @@ unsafe impl Sync for ClaimedRange {}
 impl ClaimedRange {
     /// A range in this process's address space, from `address` on. It stays valid, and under its claim, while `owner` lives.
     pub(crate) fn here(address: *mut u8, owner: Owner) -> Self {
-        Self(Place::Here { address, _owner: owner })
+        Self(RangeMemory::Here { address, _owner: owner })
     }
 
     /// A range of another process.
     pub(crate) fn there(range: impl ForeignRange + 'static) -> Self {
-        Self(Place::There(Box::new(range)))
+        Self(RangeMemory::There(Box::new(range)))
     }
 
     /// Its first byte, if it lies in this process's address space.
     pub(crate) fn address(&self) -> Option<*mut u8> {
         match &self.0 {
-            Place::Here { address, .. } => Some(*address),
-            Place::There(_) => None,
+            RangeMemory::Here { address, .. } => Some(*address),
+            RangeMemory::There(_) => None,
         }
     }
 
@@ -105,13 +105,13 @@ impl ClaimedRange {
     /// touches.
     pub unsafe fn read(&self, at: usize, into: *mut u8, len: usize) -> Result<(), TransferError> {
         match &self.0 {
-            Place::Here { address, .. } => {
+            RangeMemory::Here { address, .. } => {
                 // SAFETY: by the caller's promise, and because the owner keeps the range valid.
                 unsafe { std::ptr::copy(address.wrapping_add(at).cast_const(), into, len) };
                 Ok(())
             }
             // SAFETY: the caller's promise.
-            Place::There(range) => unsafe { range.read(at, into, len) },
+            RangeMemory::There(range) => unsafe { range.read(at, into, len) },
         }
     }
 
@@ -124,13 +124,13 @@ impl ClaimedRange {
     /// As for [`ForeignRange::write`].
     pub(crate) unsafe fn write(&self, at: usize, from: *const u8, len: usize) -> Result<(), TransferError> {
         match &self.0 {
-            Place::Here { address, .. } => {
+            RangeMemory::Here { address, .. } => {
                 // SAFETY: by the caller's promise, and because the owner keeps the range valid.
                 unsafe { std::ptr::copy(from, address.wrapping_add(at), len) };
                 Ok(())
             }
             // SAFETY: the caller's promise.
-            Place::There(range) => unsafe { range.write(at, from, len) },
+            RangeMemory::There(range) => unsafe { range.write(at, from, len) },
         }
     }
 
@@ -145,8 +145,8 @@ impl ClaimedRange {
     pub unsafe fn read_each(&self, vectors: &[Vector]) -> Result<(), TransferError> {
         match &self.0 {
             // SAFETY: the caller's promise.
-            Place::There(range) => unsafe { range.read_each(vectors) },
-            Place::Here { .. } => vectors.iter().try_for_each(|vector| {
+            RangeMemory::There(range) => unsafe { range.read_each(vectors) },
+            RangeMemory::Here { .. } => vectors.iter().try_for_each(|vector| {
                 // SAFETY: the caller's promise, of each vector.
                 unsafe { self.read(vector.at, vector.here, vector.len) }
             }),
@@ -164,8 +164,8 @@ impl ClaimedRange {
     pub unsafe fn write_each(&self, vectors: &[Vector]) -> Result<(), TransferError> {
         match &self.0 {
             // SAFETY: the caller's promise.
-            Place::There(range) => unsafe { range.write_each(vectors) },
-            Place::Here { .. } => vectors.iter().try_for_each(|vector| {
+            RangeMemory::There(range) => unsafe { range.write_each(vectors) },
+            RangeMemory::Here { .. } => vectors.iter().try_for_each(|vector| {
                 // SAFETY: the caller's promise, of each vector.
                 unsafe { self.write(vector.at, vector.here, vector.len) }
             }),

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// What a node says of the place where it runs.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct NodeHost {
     /// Equal for nodes of one host.
     pub(super) host: String,
     pub(super) processors: Processors,
@@ -39,16 +39,16 @@ pub(crate) struct Company {
 }
 
 /// The PEs of each node where all take what they were given.
-pub(super) fn pes_of_each(places: &[Place]) -> u32 {
+pub(super) fn pes_of_each(places: &[NodeHost]) -> u32 {
     let mut same_set: HashMap<(&str, &[u8]), u32> = HashMap::new();
     let mut same_quota: HashMap<(&str, u64), u32> = HashMap::new();
-    for Place { host, processors } in places {
+    for NodeHost { host, processors } in places {
         *same_set.entry((host, processors.bits())).or_default() += 1;
         if let Some(quota) = processors.quota() {
             *same_quota.entry((host, quota.group)).or_default() += 1;
         }
     }
-    let part = |Place { host, processors }: &Place| {
+    let part = |NodeHost { host, processors }: &NodeHost| {
         let of_set = processors.count() / same_set[&(host.as_str(), processors.bits())];
         let of_quota =
             processors.quota().map(|quota| quota.processors() / same_quota[&(host.as_str(), quota.group)]);
@@ -59,7 +59,7 @@ pub(super) fn pes_of_each(places: &[Place]) -> u32 {
 
 impl Company {
     /// That of the node at position `own`, where each node has so many PEs.
-    pub(super) fn of(own: usize, places: &[Place], pes: u32) -> Self {
+    pub(super) fn of(own: usize, places: &[NodeHost], pes: u32) -> Self {
         let mine = &places[own];
         let quota = mine.processors.quota();
         let mut company = Self {
@@ -93,8 +93,8 @@ mod tests {
     use super::*;
     use crate::base::processors::Quota;
 
-    fn place(host: &str, set: &[usize], quota: Option<Quota>) -> Place {
-        Place { host: host.to_owned(), processors: Processors::new(set, quota) }
+    fn place(host: &str, set: &[usize], quota: Option<Quota>) -> NodeHost {
+        NodeHost { host: host.to_owned(), processors: Processors::new(set, quota) }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Greeting of nodes: the first message between them, by which they find out whether they fit together and who shares a host with whom.
 
 use super::build;
-use super::company::{Company, Place, pes_of_each};
+use super::company::{Company, NodeHost, pes_of_each};
 use super::pes::Pes;
 use super::program;
 use crate::base::numbering::Numbers;
@@ -85,7 +85,7 @@ pub(super) fn greet(pes: Pes, nolocal: bool, bootstrap: &mut dyn Bootstrap) -> R
         }
         first_numbers = first_numbers.or(theirs.numbers);
         lowest.push(theirs.lowest);
-        places.push(Place { host: theirs.kernel, processors: theirs.processors });
+        places.push(NodeHost { host: theirs.kernel, processors: theirs.processors });
     }
     hosts::agree(own, &met, &lowest)?;
     let pes = match pes {

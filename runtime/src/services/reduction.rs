@@ -17,7 +17,7 @@ use crate::model::call_options::CallOptions;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::{Body, Envelope, SystemMessage, opened};
 use crate::model::ids::{BroadcastId, CollectionId, NodeId, PeId, ServiceId};
-use crate::model::reduction::on_node::{Folded, Place, fold};
+use crate::model::reduction::on_node::{FoldNode, Folded, fold};
 use crate::model::reduction::reducers::Data;
 use crate::model::reduction::{Begun, CREATION, Partial, Partials, Share, Tally};
 use crate::model::registry::{Identity, show};
@@ -214,7 +214,7 @@ fn fold_on_node(pe: &Pe, id: CollectionId, partial: Partial) {
     let is_numbered = partial.is_numbered();
     let parts =
         if is_numbered { info.parts_below(node) } else { pe.node.topology.pes_below(node, info.root()) };
-    let place = Place { collection: id, parts, is_root: parent.is_none() };
+    let place = FoldNode { collection: id, parts, is_root: parent.is_none() };
     let (news, is_late) = (Begun::new(partial.number, partial.within), partial.tally.closed == 0);
     let folded = fold(&mut partials(pe).borrow_mut(), place, partial, &pe.node.allowance);
     if is_numbered && !is_late {

@@ -1,6 +1,6 @@
 //! Incoming half of an exchange: the endpoint's events and what peers say.
 
-use super::order::Place;
+use super::order::WindowPosition;
 use super::{Exchange, Message, Notification, Peers};
 use crate::emulated::wire::OperationId;
 use crate::fabric::pool::Arrival;
@@ -67,22 +67,22 @@ impl Exchange {
         };
         let (order, bytes) = (&mut peer.way.order, incoming.bytes(&arrival));
         match order.place(sequence, bytes.len()) {
-            Place::Due => {
+            WindowPosition::Due => {
                 self.accept(source, Message::Arrived(arrival));
                 let next = |peers: &mut Peers| peers.get_mut(source)?.way.order.take_next();
                 while let Some(bytes) = next(&mut self.peers) {
                     self.accept(source, Message::Kept(bytes));
                 }
             }
-            Place::Early => {
+            WindowPosition::Early => {
                 order.keep(sequence, bytes.to_vec());
                 self.give_back(arrival);
             }
-            Place::Past => {
+            WindowPosition::Past => {
                 self.give_back(arrival);
                 self.breach(source, format!("message {sequence} for the second time"));
             }
-            Place::Beyond => {
+            WindowPosition::Beyond => {
                 let cause = order.describe_gap();
                 self.give_back(arrival);
                 self.lose(source, cause);

@@ -18,7 +18,7 @@ const KEPT_BYTES: usize = 64;
 
 /// What is to be done with a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum WindowPosition {
     /// It is due: it is to be taken, and then what waits behind it.
     Due,
     /// It is to be kept.
@@ -41,16 +41,20 @@ pub(super) struct Order {
 impl Order {
     /// The place of a message of so many bytes; one that is due is counted as taken.
     #[inline]
-    pub(super) fn place(&mut self, sequence: u32, len: usize) -> Place {
+    pub(super) fn place(&mut self, sequence: u32, len: usize) -> WindowPosition {
         if sequence == self.next {
             self.next = self.next.wrapping_add(1);
-            return Place::Due;
+            return WindowPosition::Due;
         }
         let is_past = sequence.wrapping_sub(self.next) > u32::MAX / 2;
         if is_past || self.early.contains_key(&sequence) {
-            return Place::Past;
+            return WindowPosition::Past;
         }
-        if self.early_bytes + len + KEPT_BYTES > EARLY_BYTES_MAX { Place::Beyond } else { Place::Early }
+        if self.early_bytes + len + KEPT_BYTES > EARLY_BYTES_MAX {
+            WindowPosition::Beyond
+        } else {
+            WindowPosition::Early
+        }
     }
 
     /// Keeps an early message.
@@ -99,8 +103,8 @@ mod tests {
         for sequence in sequences {
             let bytes = vec![sequence as u8];
             match order.place(sequence, bytes.len()) {
-                Place::Due => taken.extend(bytes),
-                Place::Early => order.keep(sequence, bytes),
+                WindowPosition::Due => taken.extend(bytes),
+                WindowPosition::Early => order.keep(sequence, bytes),
                 refused => panic!("message {sequence}: {refused:?}"),
             }
             taken.extend(std::iter::from_fn(|| order.take_next()).flatten());
@@ -123,7 +127,7 @@ mod tests {
         let mut order = Order::default();
         assert_eq!(taken(&mut order, [0, 1, 3]), [0, 1]);
         for sequence in [0, 1, 3, u32::MAX] {
-            assert_eq!(order.place(sequence, 10), Place::Past, "message {sequence}");
+            assert_eq!(order.place(sequence, 10), WindowPosition::Past, "message {sequence}");
         }
     }
 
@@ -134,12 +138,12 @@ mod tests {
         let most = EARLY_BYTES_MAX / (len + KEPT_BYTES);
         assert!(most * len > 20 << 20);
         for sequence in 1..=most as u32 {
-            assert_eq!(order.place(sequence, len), Place::Early);
+            assert_eq!(order.place(sequence, len), WindowPosition::Early);
             order.keep(sequence, vec![0; len]);
         }
-        assert_eq!(order.place(most as u32 + 1, len), Place::Beyond);
+        assert_eq!(order.place(most as u32 + 1, len), WindowPosition::Beyond);
         assert_eq!(order.describe_gap(), format!("message 0 never came, and {most} later ones have"));
-        assert_eq!(order.place(0, len), Place::Due);
+        assert_eq!(order.place(0, len), WindowPosition::Due);
         assert_eq!(std::iter::from_fn(|| order.take_next()).count(), most);
         assert_eq!(order.early_bytes, 0);
     }

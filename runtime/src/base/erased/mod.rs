@@ -22,7 +22,7 @@ use std::mem::{ManuallyDrop, MaybeUninit, needs_drop};
 const WORDS: usize = 4;
 
 type Word = MaybeUninit<u64>;
-type Place = [Word; WORDS];
+type Inline = [Word; WORDS];
 
 /// A type whose values can be erased.
 pub(crate) trait Content: Clone + Send + 'static {
@@ -38,10 +38,10 @@ struct Operations {
     type_id: TypeId,
     /// Whether a value uses no more than the first word of its place.
     is_short: bool,
-    encode: unsafe fn(&Place, &mut Writer<'_>) -> Result<(), CodecError>,
-    clone: unsafe fn(&Place) -> Erased,
+    encode: unsafe fn(&Inline, &mut Writer<'_>) -> Result<(), CodecError>,
+    clone: unsafe fn(&Inline) -> Erased,
     /// Drops the place's value; the place is empty afterwards. `None` where the value needs no drop.
-    drop: Option<unsafe fn(&mut Place)>,
+    drop: Option<unsafe fn(&mut Inline)>,
 }
 
 /// The content of a place whose value was taken.
@@ -60,20 +60,20 @@ type Unknown = PhantomData<Cell<()>>;
 /// A value whose type only its maker and its taker know.
 pub(crate) struct Erased {
     operations: &'static Operations,
-    place: Place,
+    place: Inline,
     content: Unknown,
 }
 
 /// Whether values of a type stand in place.
 const fn fits<T>() -> bool {
-    size_of::<T>() <= size_of::<Place>() && align_of::<T>() <= align_of::<Place>()
+    size_of::<T>() <= size_of::<Inline>() && align_of::<T>() <= align_of::<Inline>()
 }
 
 /// The address of the value: in the place, or where the box in the place points.
 ///
 /// # Safety
 /// The place holds a value of type `T`.
-unsafe fn find<T>(place: &Place) -> *const T {
+unsafe fn find<T>(place: &Inline) -> *const T {
     if fits::<T>() {
         place.as_ptr().cast()
     } else {
@@ -87,7 +87,7 @@ unsafe fn find<T>(place: &Place) -> *const T {
 ///
 /// # Safety
 /// The place holds a value of type `T`.
-unsafe fn move_out<T>(place: &mut Place) -> T {
+unsafe fn move_out<T>(place: &mut Inline) -> T {
     if fits::<T>() {
         // SAFETY: the place holds a `T`, in place because it fits; the caller treats the place as empty from now on.
         unsafe { place.as_ptr().cast::<T>().read() }
@@ -100,7 +100,7 @@ unsafe fn move_out<T>(place: &mut Place) -> T {
 
 /// # Safety
 /// The place holds a value of type `T`.
-unsafe fn encode<T: Content>(place: &Place, out: &mut Writer<'_>) -> Result<(), CodecError> {
+unsafe fn encode<T: Content>(place: &Inline, out: &mut Writer<'_>) -> Result<(), CodecError> {
     // SAFETY: `find` points to a live `T`, borrowed no longer than the place.
     let value: &T = unsafe { &*find(place) };
     value.encode(out)
@@ -108,7 +108,7 @@ unsafe fn encode<T: Content>(place: &Place, out: &mut Writer<'_>) -> Result<(), 
 
 /// # Safety
 /// The place holds a value of type `T`.
-unsafe fn clone<T: Content>(place: &Place) -> Erased {
+unsafe fn clone<T: Content>(place: &Inline) -> Erased {
     // SAFETY: `find` points to a live `T`, borrowed no longer than the place.
     let value: &T = unsafe { &*find(place) };
     Erased::new(value.clone())
@@ -116,7 +116,7 @@ unsafe fn clone<T: Content>(place: &Place) -> Erased {
 
 /// # Safety
 /// The place holds a value of type `T`; it is empty after this.
-unsafe fn drop_in<T: Content>(place: &mut Place) {
+unsafe fn drop_in<T: Content>(place: &mut Inline) {
     if fits::<T>() {
         // SAFETY: the place holds a `T` of its own, in place because it fits.
         unsafe { place.as_mut_ptr().cast::<T>().drop_in_place() };

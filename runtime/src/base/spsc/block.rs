@@ -43,7 +43,7 @@ impl<S, L> Block<S, L> {
 }
 
 /// A position in the stream and its block; at a block's end, still the block before the position.
-pub(super) struct Place<S, L> {
+pub(super) struct Cursor<S, L> {
     pub(super) block: NonNull<Block<S, L>>,
     pub(super) position: usize,
     /// The position at which the block ends.
@@ -57,7 +57,7 @@ pub(super) enum Found<S, L> {
 }
 
 /// The steps of the receiver, or of the last owner of the queue.
-impl<S, L> Place<S, L> {
+impl<S, L> Cursor<S, L> {
     /// The block in which the position is, if the sender has come that far.
     #[inline]
     pub(super) fn reached(&self) -> Option<NonNull<Block<S, L>>> {

@@ -28,7 +28,7 @@ mod block;
 mod slot;
 
 use crate::base::sync::{Arc, AtomicPtr, Ordering, UnsafeCell};
-use block::{Block, Found, LEN, Place};
+use block::{Block, Cursor, Found, LEN};
 use slot::Slot;
 use std::ptr::{self, NonNull};
 
@@ -37,7 +37,7 @@ struct Chain<S, L> {
     /// A block for the sender to use again: given by the receiver, taken by the sender.
     spare: AtomicPtr<Block<S, L>>,
     /// The receiver's place when it ended; written once, by the receiver, and read by the last owner, which frees the queue.
-    rest: UnsafeCell<Option<Place<S, L>>>,
+    rest: UnsafeCell<Option<Cursor<S, L>>>,
 }
 
 // SAFETY: values move from the sender's thread to the receiver's, or to the one that frees the queue; none is shared. `rest` is
@@ -75,14 +75,14 @@ impl<S, L> Drop for Chain<S, L> {
 pub(crate) struct Sender<S, L> {
     chain: Arc<Chain<S, L>>,
     /// The next position to write.
-    place: Place<S, L>,
+    place: Cursor<S, L>,
 }
 
 /// The end of a queue that receives.
 pub(crate) struct Receiver<S, L> {
     chain: Arc<Chain<S, L>>,
     /// The next position to read.
-    place: Place<S, L>,
+    place: Cursor<S, L>,
 }
 
 // SAFETY: an end is one thread's at a time; its place points into blocks that the protocol gives to this end.
@@ -94,7 +94,7 @@ unsafe impl<S: Send, L: Send> Send for Receiver<S, L> {}
 pub(crate) fn chain<S: Send, L: Send>() -> (Sender<S, L>, Receiver<S, L>) {
     let chain = Arc::new(Chain { spare: AtomicPtr::new(ptr::null_mut()), rest: UnsafeCell::new(None) });
     let block = Block::allocate();
-    let place = || Place { block, position: 0, end: LEN };
+    let place = || Cursor { block, position: 0, end: LEN };
     (Sender { chain: Arc::clone(&chain), place: place() }, Receiver { chain, place: place() })
 }
 
@@ -112,7 +112,7 @@ impl<S, L> Sender<S, L> {
     /// Sends a long value.
     #[inline]
     pub(crate) fn send_long(&mut self, value: L) {
-        let Place { block, position: behind, .. } = self.place;
+        let Cursor { block, position: behind, .. } = self.place;
         let position = behind.next_multiple_of(2);
         // SAFETY: as in `send_short`, for both halves.
         unsafe { self.slot(position).write_long(position, value) };
@@ -217,8 +217,8 @@ impl<S, L> Chain<S, L> {
 
 impl<S, L> Drop for Receiver<S, L> {
     fn drop(&mut self) {
-        let Place { block, position, end } = self.place;
+        let Cursor { block, position, end } = self.place;
         // SAFETY: the receiver alone writes the cell, and the last owner reads it after both handles are gone.
-        self.chain.rest.with_mut(|rest| unsafe { *rest = Some(Place { block, position, end }) });
+        self.chain.rest.with_mut(|rest| unsafe { *rest = Some(Cursor { block, position, end }) });
     }
 }

@@ -6,7 +6,7 @@ use crate::model::reduction::{Partial, Partials, Tally};
 
 /// The place of a node in the tree of a reduction.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct FoldNode {
     pub(crate) collection: CollectionId,
     /// PEs of the node and of the nodes below that take part.
     pub(crate) parts: u64,
@@ -29,11 +29,11 @@ pub(crate) enum Folded {
 /// When contributions do not fit together, or there is no room for them, in words.
 pub(crate) fn fold(
     partials: &mut Partials,
-    place: Place,
+    place: FoldNode,
     partial: Partial,
     allowance: &Allowance,
 ) -> Result<Folded, String> {
-    let Place { collection, parts, is_root } = place;
+    let FoldNode { collection, parts, is_root } = place;
     let is_late = partial.tally.closed == 0;
     if is_late && !is_root {
         return Ok(Folded::Up(partial));

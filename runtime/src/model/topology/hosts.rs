@@ -4,7 +4,7 @@ use crate::model::ids::NodeId;
 
 /// The place of a node: its host, and which of the host's nodes it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct HostPosition {
     pub(super) host: u32,
     pub(super) position: u32,
 }
@@ -13,7 +13,7 @@ pub(super) struct Place {
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Hosts {
     /// By node.
-    places: Box<[Place]>,
+    places: Box<[HostPosition]>,
     /// By host: its nodes, in order.
     nodes: Vec<Vec<NodeId>>,
 }
@@ -24,7 +24,7 @@ impl Hosts {
     /// # Panics
     /// If a node says one that is not its own host's lowest; the nodes have agreed before.
     pub(super) fn new(lowest: &[NodeId]) -> Self {
-        let mut places: Vec<Place> = Vec::with_capacity(lowest.len());
+        let mut places: Vec<HostPosition> = Vec::with_capacity(lowest.len());
         let mut nodes: Vec<Vec<NodeId>> = Vec::new();
         for (node, lowest) in (0..).map(NodeId).zip(lowest) {
             if *lowest == node {
@@ -32,14 +32,14 @@ impl Hosts {
             }
             let host = places.get(lowest.index()).map_or(nodes.len() as u32 - 1, |place| place.host);
             let mates = &mut nodes[host as usize];
-            places.push(Place { host, position: mates.len() as u32 });
+            places.push(HostPosition { host, position: mates.len() as u32 });
             mates.push(node);
             assert_eq!(mates[0], *lowest, "the lowest node of the host of {node}");
         }
         Self { places: places.into(), nodes }
     }
 
-    pub(super) fn place(&self, node: NodeId) -> Place {
+    pub(super) fn place(&self, node: NodeId) -> HostPosition {
         self.places[node.index()]
     }
 

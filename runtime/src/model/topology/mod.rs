@@ -19,7 +19,7 @@ mod ring;
 pub(crate) use ring::BRANCHES;
 
 use crate::model::ids::{NodeId, PeId};
-use hosts::{Hosts, Place};
+use hosts::{HostPosition, Hosts};
 use ring::Ring;
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ impl Topology {
 
     /// The nodes right below `node` in the tree whose root is `root`, those of other hosts first: they have the longer way.
     pub(crate) fn children(&self, node: NodeId, root: NodeId) -> impl Iterator<Item = NodeId> {
-        let (Place { host, position }, top) = (self.hosts.place(node), self.hosts.place(root));
+        let (HostPosition { host, position }, top) = (self.hosts.place(node), self.hosts.place(root));
         let leader = leading(host, top);
         let over_hosts = Ring { first: top.host, len: self.hosts.count() };
         let far = (position == leader).then(|| over_hosts.below(host)).into_iter().flatten();
@@ -107,7 +107,7 @@ impl Topology {
 
     /// The node above `node` in the tree whose root is `root`; `None` for the root itself.
     pub(crate) fn parent(&self, node: NodeId, root: NodeId) -> Option<NodeId> {
-        let (Place { host, position }, top) = (self.hosts.place(node), self.hosts.place(root));
+        let (HostPosition { host, position }, top) = (self.hosts.place(node), self.hosts.place(root));
         let mates = self.hosts.nodes(host);
         if let Some(above) = (Ring { first: leading(host, top), len: mates.len() as u32 }).above(position) {
             return Some(mates[above as usize]);
@@ -118,7 +118,7 @@ impl Topology {
 }
 
 /// Which of a host's nodes leads it, in the tree whose root has the place `top`.
-fn leading(host: u32, top: Place) -> u32 {
+fn leading(host: u32, top: HostPosition) -> u32 {
     if host == top.host { top.position } else { 0 }
 }
 

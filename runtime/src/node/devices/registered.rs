@@ -28,10 +28,10 @@ pub(crate) struct DeviceTarget<N> {
     pub(crate) bytes: u64,
     /// Told the bytes of each transfer.
     pub(crate) notify: Mutex<Option<ErasedCallback>>,
-    place: Mutex<Place<N>>,
+    place: Mutex<TargetMemory<N>>,
 }
 
-enum Place<N> {
+enum TargetMemory<N> {
     Here(DeviceBufferMut<u8>),
     Used {
         waiting: VecDeque<UseTarget<N>>,
@@ -42,7 +42,11 @@ enum Place<N> {
 
 impl<N> DeviceTarget<N> {
     pub(crate) fn new(buffer: DeviceBufferMut<u8>) -> Self {
-        Self { bytes: buffer.len() as u64, notify: Mutex::default(), place: Mutex::new(Place::Here(buffer)) }
+        Self {
+            bytes: buffer.len() as u64,
+            notify: Mutex::default(),
+            place: Mutex::new(TargetMemory::Here(buffer)),
+        }
     }
 
     /// Has the buffer used, now or when it is back.
@@ -50,9 +54,9 @@ impl<N> DeviceTarget<N> {
         let buffer = {
             let mut place = self.place.lock();
             match &mut *place {
-                Place::Used { waiting } => return waiting.push_back(work),
-                Place::Gone => None,
-                Place::Here(_) => take(&mut place),
+                TargetMemory::Used { waiting } => return waiting.push_back(work),
+                TargetMemory::Gone => None,
+                TargetMemory::Here(_) => take(&mut place),
             }
         };
         work(node, self, buffer);
@@ -69,31 +73,31 @@ impl<N> DeviceTarget<N> {
         buffer: DeviceBufferMut<u8>,
     ) -> Option<(UseTarget<N>, DeviceBufferMut<u8>)> {
         let mut place = self.place.lock();
-        if let Place::Used { waiting } = &mut *place
+        if let TargetMemory::Used { waiting } = &mut *place
             && let Some(next) = waiting.pop_front()
         {
             return Some((next, buffer));
         }
-        *place = Place::Here(buffer);
+        *place = TargetMemory::Here(buffer);
         None
     }
 
     /// Notes that the buffer does not come back. Returns all who wait for it.
     pub(crate) fn lose(&self) -> VecDeque<UseTarget<N>> {
-        match std::mem::replace(&mut *self.place.lock(), Place::Gone) {
-            Place::Used { waiting } => waiting,
-            Place::Here(_) | Place::Gone => VecDeque::new(),
+        match std::mem::replace(&mut *self.place.lock(), TargetMemory::Gone) {
+            TargetMemory::Used { waiting } => waiting,
+            TargetMemory::Here(_) | TargetMemory::Gone => VecDeque::new(),
         }
     }
 }
 
 /// The buffer, which then is used.
-fn take<N>(place: &mut Place<N>) -> Option<DeviceBufferMut<u8>> {
-    if !matches!(place, Place::Here(_)) {
+fn take<N>(place: &mut TargetMemory<N>) -> Option<DeviceBufferMut<u8>> {
+    if !matches!(place, TargetMemory::Here(_)) {
         return None;
     }
-    match std::mem::replace(place, Place::Used { waiting: VecDeque::new() }) {
-        Place::Here(buffer) => Some(buffer),
-        Place::Used { .. } | Place::Gone => None,
+    match std::mem::replace(place, TargetMemory::Used { waiting: VecDeque::new() }) {
+        TargetMemory::Here(buffer) => Some(buffer),
+        TargetMemory::Used { .. } | TargetMemory::Gone => None,
     }
 }

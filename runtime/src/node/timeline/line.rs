@@ -10,12 +10,12 @@ use std::fmt::{self, Display, Write};
 
 /// A PE as a viewer knows it: process and thread.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct TraceThread {
     pub(super) node: NodeId,
     pub(super) thread: i32,
 }
 
-impl Display for Place {
+impl Display for TraceThread {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, r#""pid":{},"tid":{}"#, self.node.0, self.thread)
     }
@@ -52,7 +52,7 @@ impl Display for Escaped<'_> {
 }
 
 /// Appends the line, or the two, of an event.
-pub(super) fn append(text: &mut String, place: Place, event: &Event) {
+pub(super) fn append(text: &mut String, place: TraceThread, event: &Event) {
     let written = match *event {
         Event::Span { what, begun_ns, ended_ns, cause } => span(text, place, &what, (begun_ns, ended_ns))
             .and_then(|()| match cause {
@@ -75,7 +75,7 @@ pub(super) fn append(text: &mut String, place: Place, event: &Event) {
     written.expect("a text takes what is written");
 }
 
-fn span(text: &mut String, place: Place, what: &What, (begun_ns, ended_ns): (u64, u64)) -> fmt::Result {
+fn span(text: &mut String, place: TraceThread, what: &What, (begun_ns, ended_ns): (u64, u64)) -> fmt::Result {
     text.push_str(r#"{"name":""#);
     if let Some((chare, _)) = what.chare {
         write!(text, "{}::", Escaped(chare))?;
@@ -92,7 +92,7 @@ fn span(text: &mut String, place: Place, what: &What, (begun_ns, ended_ns): (u64
 
 fn flow(
     text: &mut String,
-    place: Place,
+    place: TraceThread,
     (phase, MessageId(id), at_ns): (impl Display, MessageId, u64),
     (way, PeId(other)): (&str, PeId),
 ) -> fmt::Result {
@@ -104,7 +104,7 @@ fn flow(
 }
 
 /// Appends the lines that name a PE and its place among the others.
-pub(super) fn append_name(text: &mut String, place: Place, pe: PeId) {
+pub(super) fn append_name(text: &mut String, place: TraceThread, pe: PeId) {
     let names =
         [("thread_name", "name", format!("\"{pe}\"")), ("thread_sort_index", "sort_index", pe.0.to_string())];
     for (what, key, value) in names {
@@ -114,7 +114,7 @@ pub(super) fn append_name(text: &mut String, place: Place, pe: PeId) {
 }
 
 /// Appends the line that says how many events a PE dropped.
-pub(super) fn append_dropped(text: &mut String, place: Place, at_ns: u64, events: u64) {
+pub(super) fn append_dropped(text: &mut String, place: TraceThread, at_ns: u64, events: u64) {
     let at = Us(at_ns);
     *text += &format!(
         r#"{{"name":"dropped","cat":"trace","ph":"i","s":"t","ts":{at},{place},"args":{{"events":{events}}}}},"#

@@ -1,7 +1,7 @@
 //! Writer of a node's timeline: turns the events of all PEs of the node into lines of the trace file.
 
 use super::clock::now_ns;
-use super::line::{self, Place};
+use super::line::{self, TraceThread};
 use super::outlet::{Block, Parcel};
 use crate::model::ids::{NodeId, PeId};
 use chare_lrts::LrtsError;
@@ -15,11 +15,11 @@ use std::sync::mpsc::Receiver;
 /// # Errors
 /// Why the file ends too early.
 pub(super) fn run(node: NodeId, file: &TraceFile, parcels: &Receiver<Parcel>) -> Result<(), LrtsError> {
-    let mut known: BTreeMap<PeId, (Place, u64)> = BTreeMap::new();
+    let mut known: BTreeMap<PeId, (TraceThread, u64)> = BTreeMap::new();
     let mut text = String::new();
     while let Ok(Parcel::Events(Block { pe, thread, events, dropped })) = parcels.recv() {
         text.clear();
-        let place = Place { node, thread };
+        let place = TraceThread { node, thread };
         let (_, dropped_before) = known.entry(pe).or_insert_with(|| {
             line::append_name(&mut text, place, pe);
             (place, 0)

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 /// A nocopy argument of a broadcast, as one process holds it.
 pub(crate) struct Carried {
     pub(super) kind: NocopyKind,
-    place: Place,
+    place: CarriedMemory,
     /// Tells the node that lent the argument to this process that the argument is no longer needed.
     pub(super) release: Option<Arc<Release>>,
     /// The parts that are here of an argument that is dealt out, if it is known who needs which.
@@ -26,7 +26,7 @@ pub(crate) struct Carried {
 }
 
 /// Where the argument is.
-enum Place {
+enum CarriedMemory {
     Host {
         memory: Memory,
         whose: Whose,
@@ -79,13 +79,13 @@ impl Carried {
         registration: Registration,
         release: Option<Arc<Release>>,
     ) -> Self {
-        let place = Place::Host { memory, whose, selection: None, registration };
+        let place = CarriedMemory::Host { memory, whose, selection: None, registration };
         Self { kind, place, release, parts: None }
     }
 
     /// What a layout, which was checked against the memory, selects of an argument in memory of the host.
     pub(super) fn selected_by(mut self, layout: Option<Arc<Raw>>) -> Self {
-        if let Place::Host { selection, .. } = &mut self.place {
+        if let CarriedMemory::Host { selection, .. } = &mut self.place {
             *selection = layout.map(|layout| Selection { layout, packed: OnceLock::new() });
         }
         self
@@ -96,29 +96,29 @@ impl Carried {
         kind: NocopyKind,
         LeavingDevice { buffer, layout, release }: LeavingDevice,
     ) -> Self {
-        Self { kind, place: Place::Device(buffer, layout), release, parts: None }
+        Self { kind, place: CarriedMemory::Device(buffer, layout), release, parts: None }
     }
 
     /// Bytes of the host that this process keeps because another process sent them.
     pub(crate) fn kept_bytes(&self) -> usize {
         match &self.place {
-            Place::Host { memory, whose: Whose::Copied, .. } => memory.len(),
-            Place::Host { .. } | Place::Device(..) => 0,
+            CarriedMemory::Host { memory, whose: Whose::Copied, .. } => memory.len(),
+            CarriedMemory::Host { .. } | CarriedMemory::Device(..) => 0,
         }
     }
 
     /// The same argument by another handle of its memory, which is the host's, and all of which is meant.
     pub(crate) fn map(self, handle: impl FnOnce(Memory) -> Option<Memory>) -> Option<Self> {
         let Self { kind, place, release, parts } = self;
-        let Place::Host { memory, whose, selection: None, registration } = place else { return None };
+        let CarriedMemory::Host { memory, whose, selection: None, registration } = place else { return None };
         Some(Self { parts, ..Self::in_memory(kind, (handle(memory)?, whose), registration, release) })
     }
 
     /// The argument's memory, whose it is, and how the nodes below reach it, if it is the host's.
     pub(super) fn host_memory(&self) -> Option<(&Memory, &Whose, Registration)> {
         match &self.place {
-            Place::Host { memory, whose, registration, .. } => Some((memory, whose, *registration)),
-            Place::Device(..) => None,
+            CarriedMemory::Host { memory, whose, registration, .. } => Some((memory, whose, *registration)),
+            CarriedMemory::Device(..) => None,
         }
     }
 
@@ -130,14 +130,14 @@ impl Carried {
     /// The argument for one member. A member that reads this process's copy keeps nobody else waiting.
     pub(crate) fn for_member(&self) -> Local {
         match &self.place {
-            Place::Host { memory, whose, selection, .. } => {
+            CarriedMemory::Host { memory, whose, selection, .. } => {
                 let is_copy = matches!(whose, Whose::Copied);
                 let release = if is_copy && !self.kind.is_posted() { None } else { self.release.clone() };
                 let layout = selection.as_ref().map(|selection| Arc::clone(&selection.layout));
                 let lent = whose.region();
                 Local::Host(Leaving { is_copy, layout, lent, ..Leaving::plain(memory.clone(), release) })
             }
-            Place::Device(buffer, layout) => Local::Device(self.leaving(buffer, layout.as_ref())),
+            CarriedMemory::Device(buffer, layout) => Local::Device(self.leaving(buffer, layout.as_ref())),
         }
     }
 
@@ -147,7 +147,7 @@ impl Carried {
 
     /// The bytes, if they travel with the message to these nodes.
     pub(super) fn eager_bytes(&self, node: &Node, children: &[NodeId]) -> Option<usize> {
-        let Place::Host { memory, selection, registration, .. } = &self.place else { return None };
+        let CarriedMemory::Host { memory, selection, registration, .. } = &self.place else { return None };
         let bytes = Self::bytes_of(memory, selection.as_ref());
         children.iter().all(|child| is_eager(node, (memory, bytes), *registration, *child)).then_some(bytes)
     }
@@ -161,8 +161,8 @@ impl Carried {
     /// Describes the argument to one of the nodes that the message goes to.
     pub(super) fn describe(&self, node: &Node, child: NodeId, children: &[NodeId]) -> Descriptor {
         let (memory, whose, selection) = match &self.place {
-            Place::Host { memory, whose, selection, .. } => (memory, whose, selection.as_ref()),
-            Place::Device(buffer, layout) => {
+            CarriedMemory::Host { memory, whose, selection, .. } => (memory, whose, selection.as_ref()),
+            CarriedMemory::Device(buffer, layout) => {
                 return device::describe_to_many(node, self.kind, self.leaving(buffer, layout.as_ref()));
             }
         };

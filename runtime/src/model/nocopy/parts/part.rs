@@ -89,14 +89,14 @@ impl<T: Element> PartMut<T> {
     }
 
     /// Where it lies, or what of it a layout selects: itself where it stands in one piece, else the whole memory and the layout.
-    fn place(&self, layout: &Arc<Raw>) -> Place {
+    fn place(&self, layout: &Arc<Raw>) -> PartMemory {
         let memory = &self.whole.memory;
         let (address, len, share) = (memory.address(), memory.len(), memory.share());
         if !layout.is_contiguous() {
-            return Place { address, len, share, layout: Some(Arc::clone(layout)) };
+            return PartMemory { address, len, share, layout: Some(Arc::clone(layout)) };
         }
         let at = layout.origin() as usize;
-        Place {
+        PartMemory {
             address: address.wrapping_add(at),
             len: layout.bytes() as usize,
             share: share.map(|share| Share { offset: share.offset + at as u64, ..share }),
@@ -106,7 +106,7 @@ impl<T: Element> PartMut<T> {
 
     /// The part as memory that a transfer fills; [`PartMut::from_memory`] gives it back.
     pub(crate) fn into_posted(self) -> PostedMemory {
-        let Place { address, len, share, layout } = self.place(self.layout());
+        let PartMemory { address, len, share, layout } = self.place(self.layout());
         let bytes = self.layout().bytes() as usize;
         // SAFETY: the owner keeps the memory allocated and is the only one to reach the part's elements. Where the memory is more than the
         // part, it travels with the part's layout, beside which nobody touches it.
@@ -127,7 +127,7 @@ impl<T: Element> PartMut<T> {
 }
 
 /// A part's place in memory.
-struct Place {
+struct PartMemory {
     address: *mut u8,
     len: usize,
     share: Option<Share>,
@@ -200,7 +200,7 @@ impl<T: Element> Part<T> {
     }
 
     fn outgoing(self, layout: &Arc<Raw>) -> OutgoingMemory {
-        let Place { address, len, share, layout } = self.0.place(layout);
+        let PartMemory { address, len, share, layout } = self.0.place(layout);
         // SAFETY: the owner keeps the memory allocated, and, being shared, the part's elements unwritten. Where the memory is more than
         // the part, it travels with the part's layout, beside which nobody reads it.
         let memory = unsafe { Memory::lent(address, len, share, Box::new(self)) };

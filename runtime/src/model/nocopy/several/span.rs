@@ -14,16 +14,16 @@ use std::sync::Arc;
 /// the lists of its pieces, so that a thread keeps four megabytes at most.
 const KEPT_INDICES: u64 = 16_384;
 
-const PIECE_INDICES: u64 = (size_of::<Place>() / size_of::<u32>()) as u64;
+const PIECE_INDICES: u64 = (size_of::<PieceAt>() / size_of::<u32>()) as u64;
 
 /// Where a piece begins, counted from the lowest of all, its bytes, and what selects them.
-type Place = (i64, usize, Option<Arc<Raw>>);
+type PieceAt = (i64, usize, Option<Arc<Raw>>);
 
-type Places = SmallVec<[Place; 4]>;
+type PiecesAt = SmallVec<[PieceAt; 4]>;
 
 thread_local! {
     /// Layouts of the last spans, by the places of their pieces.
-    static JOINED: RefCell<Recent<Places, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
+    static JOINED: RefCell<Recent<PiecesAt, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
 }
 
 /// A piece: memory, or what a layout selects of it.
@@ -71,9 +71,9 @@ impl Span {
         let filled = || pieces.iter().filter(|piece| piece.bytes > 0);
         let lowest = filled().map(Piece::first).min().unwrap_or(align_of::<u128>());
         let place = |piece: &Piece<'_>| (piece.first() - lowest) as i64 - piece.origin();
-        let of_known = |(at, bytes, layout): &Place| (*at, *bytes, layout.as_ref().map(Arc::as_ptr));
+        let of_known = |(at, bytes, layout): &PieceAt| (*at, *bytes, layout.as_ref().map(Arc::as_ptr));
         let of_piece = |piece: &Piece<'_>| (place(piece), piece.bytes, piece.layout.map(Arc::as_ptr));
-        let are_of = |known: &Places| known.iter().map(of_known).eq(filled().map(of_piece));
+        let are_of = |known: &PiecesAt| known.iter().map(of_known).eq(filled().map(of_piece));
         let known = JOINED.with_borrow(|joined| joined.find(are_of));
         let comes_again = known.is_some();
         let layout = match known {
@@ -95,7 +95,7 @@ impl Span {
 }
 
 /// The layout of pieces at these places, kept for the next time if it is not long.
-fn joined(places: Places) -> Result<Arc<Raw>, LayoutError> {
+fn joined(places: PiecesAt) -> Result<Arc<Raw>, LayoutError> {
     let whole = |bytes: usize| Raw::bytes_of(bytes as u64).map(Arc::new);
     let layouts: SmallVec<[_; 8]> = places
         .iter()

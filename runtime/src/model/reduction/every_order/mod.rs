@@ -6,7 +6,7 @@
 
 mod programs;
 
-use super::on_node::{Folded, Place, fold};
+use super::on_node::{FoldNode, Folded, fold};
 use super::reducers::sum;
 use super::{Begun, Contributions, NEWBORN, Partial, Partials, Share, Telling};
 use crate::base::allowance::Allowance;
@@ -257,7 +257,7 @@ impl<'a> Run<'a> {
     fn fold(&mut self, node: u32, partial: Partial) {
         let topology = &self.program.topology;
         let parent = topology.parent(NodeId(node), ROOT);
-        let place = Place {
+        let place = FoldNode {
             collection: COLLECTION,
             parts: topology.pes_below(NodeId(node), ROOT),
             is_root: parent.is_none(),

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Memory that is filled with a stream of bytes.
 pub(super) struct Room {
-    place: Place,
+    place: RoomMemory,
     /// How many bytes are to come.
     bytes: usize,
     /// What the post method said of where they go.
@@ -24,7 +24,7 @@ pub(super) struct Room {
     is_posted: bool,
 }
 
-enum Place {
+enum RoomMemory {
     Host(MemoryMut),
     /// With the stream that waits for the landing in the entry's place.
     Device(DeviceBufferMut<u8>, Option<Stream>),
@@ -47,16 +47,16 @@ impl Room {
         let posted = |place, bytes, layout| Self { place, bytes, layout, is_posted: true };
         match given {
             Some(Given::Host(PostedMemory { memory, bytes, layout })) => {
-                Ok(posted(Place::Host(memory), bytes, layout))
+                Ok(posted(RoomMemory::Host(memory), bytes, layout))
             }
             Some(Given::Device(PostedDevice { buffer, bytes, layout, before })) => {
-                Ok(posted(Place::Device(buffer, before), bytes, layout))
+                Ok(posted(RoomMemory::Device(buffer, before), bytes, layout))
             }
             None if end.kind == NocopyKind::DeviceReceived => {
                 let rank = node.rank_here(end.pe).expect("arguments are brought in where their chare is");
-                Ok(received(Place::Unmade(node.devices.of(rank)?.device.clone())))
+                Ok(received(RoomMemory::Unmade(node.devices.of(rank)?.device.clone())))
             }
-            None => Ok(received(Place::Host(remote_memory::room(node, offered as u64)?))),
+            None => Ok(received(RoomMemory::Host(remote_memory::room(node, offered as u64)?))),
         }
     }
 
@@ -68,9 +68,9 @@ impl Room {
     /// The device that it is on, if it is on one.
     pub(super) fn device(&self) -> Option<&Device> {
         match &self.place {
-            Place::Host(_) => None,
-            Place::Device(buffer, _) => Some(buffer.device()),
-            Place::Unmade(device) => Some(device),
+            RoomMemory::Host(_) => None,
+            RoomMemory::Device(buffer, _) => Some(buffer.device()),
+            RoomMemory::Unmade(device) => Some(device),
         }
     }
 
@@ -97,10 +97,10 @@ impl Room {
     /// The room.
     pub(super) fn into_given(self) -> Result<Option<PostedDevice>, Self> {
         match self {
-            Self { place: Place::Device(buffer, before), bytes, layout, is_posted } => {
+            Self { place: RoomMemory::Device(buffer, before), bytes, layout, is_posted } => {
                 Ok(is_posted.then_some(PostedDevice { buffer, bytes, layout, before }))
             }
-            Self { place: Place::Unmade(_), .. } => Ok(None),
+            Self { place: RoomMemory::Unmade(_), .. } => Ok(None),
             on_host => Err(on_host),
         }
     }
@@ -112,8 +112,8 @@ impl Room {
     pub(super) fn fill(&mut self, at: u64, chunk: MemoryMut) -> Result<(), String> {
         let plan = self.plan(at, chunk.len())?;
         match &mut self.place {
-            Place::Host(memory) => selected::copy(&plan, &chunk.freeze(), memory).map_err(in_words),
-            Place::Device(..) | Place::Unmade(_) => unreachable!("chunks for a device are pinned"),
+            RoomMemory::Host(memory) => selected::copy(&plan, &chunk.freeze(), memory).map_err(in_words),
+            RoomMemory::Device(..) | RoomMemory::Unmade(_) => unreachable!("chunks for a device are pinned"),
         }
     }
 
@@ -144,10 +144,10 @@ impl Room {
 
     fn take_buffer(&mut self) -> Result<DeviceBufferMut<u8>, DeviceError> {
         let device = self.device().expect("chunks are pinned for rooms on devices").clone();
-        match std::mem::replace(&mut self.place, Place::Unmade(device)) {
-            Place::Device(buffer, _) => Ok(buffer),
-            Place::Unmade(device) => DeviceBufferMut::new(&device, self.bytes),
-            Place::Host(_) => unreachable!("it is on a device"),
+        match std::mem::replace(&mut self.place, RoomMemory::Unmade(device)) {
+            RoomMemory::Device(buffer, _) => Ok(buffer),
+            RoomMemory::Unmade(device) => DeviceBufferMut::new(&device, self.bytes),
+            RoomMemory::Host(_) => unreachable!("it is on a device"),
         }
     }
 
@@ -176,7 +176,7 @@ impl Room {
     /// Puts the buffer back.
     pub(super) fn put_buffer(&mut self, buffer: DeviceBufferMut<u8>) {
         // The entry runs when the elements are there: no stream waits in its place.
-        self.place = Place::Device(buffer, None);
+        self.place = RoomMemory::Device(buffer, None);
     }
 
     fn plan(&self, at: u64, len: usize) -> Result<Plan, String> {
@@ -192,13 +192,17 @@ impl Room {
     pub(super) fn into_arrived(self) -> Result<Arrived, DeviceError> {
         let Self { place, bytes: len, layout, is_posted } = self;
         Ok(match place {
-            Place::Host(memory) if is_posted => Arrived::Posted(PostedMemory { memory, bytes: len, layout }),
-            Place::Host(memory) => Arrived::Received { memory: memory.freeze(), layout: None, release: None },
-            Place::Device(buffer, _) if is_posted => {
+            RoomMemory::Host(memory) if is_posted => {
+                Arrived::Posted(PostedMemory { memory, bytes: len, layout })
+            }
+            RoomMemory::Host(memory) => {
+                Arrived::Received { memory: memory.freeze(), layout: None, release: None }
+            }
+            RoomMemory::Device(buffer, _) if is_posted => {
                 Arrived::DevicePosted(DeviceFilled { buffer, layout, len, landed: None }.into())
             }
-            Place::Device(buffer, _) => Arrived::Device(buffer.freeze()),
-            Place::Unmade(device) => Arrived::Device(DeviceBufferMut::new(&device, len)?.freeze()),
+            RoomMemory::Device(buffer, _) => Arrived::Device(buffer.freeze()),
+            RoomMemory::Unmade(device) => Arrived::Device(DeviceBufferMut::new(&device, len)?.freeze()),
         })
     }
 }
