@@ -49,7 +49,7 @@ pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};
 pub use frame::{Channel, Frame};
 pub use ids::NodeId;
-pub use lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
+pub use lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
 pub use memory::{DeviceMemory, Memory, MemoryId, MemoryMut, Owner, Place, Share};
 pub use path_use::PathUse;
 pub use region::claim;

@@ -70,6 +70,15 @@ pub enum Posted {
     Pending,
 }
 
+/// How the pages of a mapped range come into the page table of this process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entering {
+    /// All that are new, before they are used: 50 us per MiB of the range.
+    AtOnce,
+    /// Each by the kernel when it is touched, 2 us a page: for a long range of which few pages are.
+    AsUsed,
+}
+
 /// Where a backend delivers what arrives. The only way from a backend into the runtime.
 pub trait Sink {
     /// A frame from `source`. The bytes are an allegation: valid only during the call, unchecked.
@@ -159,24 +168,17 @@ pub trait Lrts: Send + Sync {
 
     /// Lends `len` bytes of a peer's region in place, from `offset` on, where this backend can.
     /// The region stays claimed for reading until the last clone is dropped: no copy is made.
+    /// Where it is a mapping, its pages are entered as `entering` says.
     ///
     /// # Errors
     /// As a get would fail.
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError>;
-
-    /// A [`view`](Self::view) of a range of which few pages are touched: where it is a mapping, each is entered into the page table of this
-    /// process when it is. That takes 2 us a page, where `view` enters all that are new in 50 us per MiB of the range.
-    ///
-    /// # Errors
-    /// As of `view`.
-    fn view_sparsely(
+    fn view(
         &self,
         key: &RegionKey,
         offset: u64,
         len: usize,
-    ) -> Result<Option<Memory>, TransferError> {
-        self.view(key, offset, len)
-    }
+        entering: Entering,
+    ) -> Result<Option<Memory>, TransferError>;
 
     /// Claims `len` bytes of a peer's region, from `offset` on, for copies that the caller carries out itself, in pieces and on any
     /// thread: where a get or put of this backend is a copy, and may be long. `None` where it is none; post it then.

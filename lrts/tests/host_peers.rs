@@ -8,8 +8,8 @@ use chare_lrts::cma::{self, Cma};
 use chare_lrts::host::{ArenaError, HostPeers};
 use chare_lrts::shm::Shm;
 use chare_lrts::{
-    Channel, Completion, Frame, Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, Put, Refused,
-    RegionKey, Regions, Sink, TransferError,
+    Channel, Completion, Entering, Frame, Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, Put,
+    Refused, RegionKey, Regions, Sink, TransferError,
 };
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, OwnedFd};
@@ -235,7 +235,7 @@ fn memory_of_both_kinds_is_reached() {
         let mut paths: Vec<&dyn Lrts> = Vec::new();
         if is_shared {
             paths.push(&node.shm);
-            let view = node.shm.view(&source, 5, 100).expect("it lives").expect("shared");
+            let view = node.shm.view(&source, 5, 100, Entering::AtOnce).expect("it lives").expect("shared");
             assert!(view.as_slice() == &pattern(LEN)[5..105]);
         }
         if cma.allows(CHILD) {

@@ -9,8 +9,8 @@
 
 use chare_lrts::bell::Bell;
 use chare_lrts::{
-    Capabilities, Channel, Frame, Get, Lrts, LrtsError, Memory, NoRoom, NodeId, Posted, Put, Refused,
-    RegionKey, Sink, TransferError,
+    Capabilities, Channel, Entering, Frame, Get, Lrts, LrtsError, Memory, NoRoom, NodeId, Posted, Put,
+    Refused, RegionKey, Sink, TransferError,
 };
 use rustix::fd::BorrowedFd;
 use std::collections::VecDeque;
@@ -273,7 +273,7 @@ impl Lrts for Loopback {
         panic!("{BACKEND} has no put of its own, asked for to {}", put.key.node)
     }
 
-    fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {
+    fn view(&self, _: &RegionKey, _: u64, _: usize, _: Entering) -> Result<Option<Memory>, TransferError> {
         Ok(None)
     }
 

@@ -6,7 +6,7 @@ use crate::runner::{Check, Outcome, family};
 use chare_lrts::bootstrap::single::Single;
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::reach::{PeerUse, Reach, ReachOptions};
-use chare_lrts::{Claim, Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, RegionKey};
+use chare_lrts::{Claim, Entering, Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, RegionKey};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -115,7 +115,7 @@ fn a_node_alone_needs_no_network() -> Outcome {
         let into = reach.allocate(LEN);
         let posted = reach.get(Get { key, offset: 0, into, len: LEN, token: 0 });
         assert!(matches!(posted, Ok(chare_lrts::Posted::Done(done)) if done.result == Ok(LEN)));
-        let lent = reach.view(&key, 1, 2).expect("it is live").expect("it can be lent");
+        let lent = reach.view(&key, 1, 2, Entering::AtOnce).expect("it is live").expect("it can be lent");
         assert_eq!(lent.as_slice(), [3, 3]);
         assert_eq!(operations(&reach.usage(NodeId(0))), (1, 0, 0));
         reach.shutdown();

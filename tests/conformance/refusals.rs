@@ -3,7 +3,7 @@
 use crate::group::{Backend, assert_pattern};
 use crate::runner::Outcome;
 use crate::transfers::group;
-use chare_lrts::{Get, Held, NodeId, RegionKey, TransferError};
+use chare_lrts::{Entering, Get, Held, NodeId, RegionKey, TransferError};
 
 pub(crate) fn a_get_into_too_little_memory_fails(backend: &dyn Backend) -> Outcome {
     let mut group = group!(backend, 2);
@@ -40,7 +40,7 @@ pub(crate) fn ranges_outside_fail(backend: &dyn Backend) -> Outcome {
                 if inside { Ok(len as usize) } else { Err(outside.clone()) },
                 "put {offset} + {len}"
             );
-            let view = group.nodes[0].lrts.view(&key, offset, len as usize);
+            let view = group.nodes[0].lrts.view(&key, offset, len as usize, Entering::AtOnce);
             assert!(inside || view.is_err() || matches!(view, Ok(None)), "view {offset} + {len}");
         }
     }
@@ -69,7 +69,7 @@ pub(crate) fn stale_and_forged_keys_fail(backend: &dyn Backend) -> Outcome {
             let from = group.nodes[0].memory(len, 3).freeze();
             assert_eq!(group.put_bytes(0, key, 0, from), Err(TransferError::StaleKey(NodeId(1))), "{key:?}");
         }
-        assert!(!matches!(group.nodes[0].lrts.view(&key, 0, 64), Ok(Some(_))), "{key:?}");
+        assert!(!matches!(group.nodes[0].lrts.view(&key, 0, 64, Entering::AtOnce), Ok(Some(_))), "{key:?}");
     }
     let nowhere = RegionKey { node: NodeId(77), ..key };
     assert!(group.get_bytes(0, nowhere, 0, 1).is_err(), "there is no node 77");

@@ -3,7 +3,7 @@
 use crate::group::{Backend, Group, assert_pattern};
 use crate::runner::Outcome;
 use chare_lrts::claim::ClaimMode;
-use chare_lrts::{Get, Held, NodeId, Posted, Put, Refused, RegionKey, TransferError};
+use chare_lrts::{Entering, Get, Held, NodeId, Posted, Put, Refused, RegionKey, TransferError};
 
 /// A group of a backend with get and put, or why there is none.
 macro_rules! group {
@@ -183,14 +183,17 @@ pub(crate) fn a_view_shows_the_peers_own_bytes(backend: &dyn Backend) -> Outcome
         Err(why) => return Outcome::Skipped(why),
         Ok(group) if !group.nodes[0].lrts.capabilities().view => {
             let key = group.nodes[1].source(100, 1);
-            assert!(matches!(group.nodes[0].lrts.view(&key, 0, 1), Ok(None)), "without views there are none");
+            assert!(
+                matches!(group.nodes[0].lrts.view(&key, 0, 1, Entering::AtOnce), Ok(None)),
+                "without views there are none"
+            );
             group.close();
             return Outcome::Skipped("it lends no memory in place".to_owned());
         }
         Ok(group) => group,
     };
     let key = group.nodes[1].target(100_000);
-    let view = |group: &Group, offset, len| group.nodes[0].lrts.view(&key, offset, len);
+    let view = |group: &Group, offset, len| group.nodes[0].lrts.view(&key, offset, len, Entering::AtOnce);
     let Ok(Some(lent)) = view(&group, 10, 90_000) else { panic!("shareable memory can be lent") };
     assert_eq!(lent.len(), 90_000);
     assert_pattern(lent.as_slice(), 10, 0);
@@ -209,7 +212,9 @@ pub(crate) fn a_view_shows_the_peers_own_bytes(backend: &dyn Backend) -> Outcome
     let target = group.nodes[1].target(100);
     let from = group.nodes[0].memory(100, 4).freeze();
     assert_eq!(group.put_bytes(0, target, 0, from), Ok(100));
-    let Ok(Some(lent)) = group.nodes[0].lrts.view(&target, 0, 100) else { panic!("it can be lent") };
+    let Ok(Some(lent)) = group.nodes[0].lrts.view(&target, 0, 100, Entering::AtOnce) else {
+        panic!("it can be lent")
+    };
     assert_pattern(lent.as_slice(), 0, 4);
     drop(lent);
     group.close();

@@ -22,7 +22,7 @@ use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::host::{HostPeers, get_by, put_by};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, RegionKey};
@@ -159,7 +159,13 @@ impl Lrts for Cma {
         }
     }
 
-    fn view(&self, _key: &RegionKey, _offset: u64, _len: usize) -> Result<Option<Memory>, TransferError> {
+    fn view(
+        &self,
+        _key: &RegionKey,
+        _offset: u64,
+        _len: usize,
+        _entering: Entering,
+    ) -> Result<Option<Memory>, TransferError> {
         Ok(None)
     }
 

@@ -40,7 +40,7 @@ fn any_memory_is_reached() {
         let done = over(here.put(put(to, offset as u64, source[offset..offset + len].to_vec())));
         assert_eq!(done.result, Ok(len));
     }
-    assert!(matches!(here.view(&from, 0, 1), Ok(None)));
+    assert!(matches!(here.view(&from, 0, 1, Entering::AtOnce), Ok(None)));
     let Ok(Some(Held::Target(written))) = regions.deregister(&to) else { panic!("nobody holds it") };
     assert!(written.as_slice() == source);
 }

@@ -30,7 +30,7 @@ use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::Memory;
 use crate::peer_state::PeerState;
@@ -186,11 +186,17 @@ impl<L: Lrts> Lrts for Emulated<L> {
         self.post(put.key.node, put, open, put_failed)
     }
 
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
+    fn view(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        entering: Entering,
+    ) -> Result<Option<Memory>, TransferError> {
         if key.node == self.regions.node() {
             return copy::view(&self.regions, key, offset, len);
         }
-        self.inner.view(key, offset, len)
+        self.inner.view(key, offset, len, entering)
     }
 
     /// As the wrapped backend; also `false` while a range that waited for its claim can be tried again, and while there are frames that

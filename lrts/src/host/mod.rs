@@ -17,7 +17,6 @@ pub use host_peers::HostPeers;
 pub(crate) use doorbell::ring_doorbell;
 pub(crate) use host_peer::{Fate, HostPeer, PeerClaim, RING_CONTROL_BYTES, Rings};
 pub(crate) use link::Introduction;
-pub(crate) use peer_row::Entering;
 pub(crate) use transfer::{get_by, put_by};
 
 #[cfg(all(test, not(loom)))]

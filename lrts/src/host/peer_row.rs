@@ -4,6 +4,7 @@
 //! nodes: 4 KiB for every 2 MiB of every arena in every process, most of which a process never reads.
 
 use crate::host::arena::reserve;
+use crate::lrts::Entering;
 use crate::mapping::{self, Addresses, HUGE_PAGE_BYTES, Mapping};
 use rustix::fd::OwnedFd;
 use std::io;
@@ -19,15 +20,6 @@ const NEW: u8 = 0;
 const READY: u8 = 1;
 /// One of an arena that could not be mapped.
 const MISSING: u8 = 2;
-
-/// How the pages of a range that is going to be used come into this process's page table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Entering {
-    /// With all others of their parts, before.
-    AtOnce,
-    /// One by one, by the kernel: few are used of a long range.
-    AsUsed,
-}
 
 /// Our mappings of a neighbour's arenas.
 #[derive(Debug)]

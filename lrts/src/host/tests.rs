@@ -7,6 +7,7 @@ use super::*;
 use crate::bootstrap::{Bootstrap, JobKey};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
+use crate::lrts::Entering;
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping};
 use crate::memory::Share;
 use crate::region::Regions;

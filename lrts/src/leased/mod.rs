@@ -36,7 +36,7 @@ use crate::fabric::remote_operation;
 use crate::fabric::sleeper::Sleeper;
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::operation::Operation;
 use crate::path_use::PathUse;
@@ -249,7 +249,7 @@ impl Lrts for Leased {
         }
     }
 
-    fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {
+    fn view(&self, _: &RegionKey, _: u64, _: usize, _: Entering) -> Result<Option<Memory>, TransferError> {
         Ok(None)
     }
 

@@ -15,7 +15,7 @@ use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::peer_state::PeerState;
 use crate::region::{RegionKey, Regions};
@@ -170,7 +170,13 @@ impl Lrts for Memcpy {
         }
     }
 
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
+    fn view(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        _entering: Entering,
+    ) -> Result<Option<Memory>, TransferError> {
         match self.regions(key)? {
             None => Ok(None),
             Some(regions) => copy::view(regions, key, offset, len),

@@ -40,7 +40,7 @@ use crate::fabric::remote_operation;
 use crate::fabric::sleeper::Sleeper;
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::operation::Operation;
 use crate::path_use::PathUse;
@@ -236,7 +236,7 @@ impl Lrts for Mpi {
         remote_operation::put(&self.regions, put, |operation| self.post(operation))
     }
 
-    fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {
+    fn view(&self, _: &RegionKey, _: u64, _: usize, _: Entering) -> Result<Option<Memory>, TransferError> {
         Ok(None)
     }
 

@@ -7,43 +7,13 @@ use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::Memory;
 use crate::region::RegionKey;
 use crate::runs::Runs;
-use crate::shm::Shm;
-use crate::wrappers::Wrapped;
 use rustix::fd::BorrowedFd;
 use std::sync::atomic::Ordering;
-
-impl Reach {
-    /// Lends memory of this node, or of a peer by `view`.
-    ///
-    /// # Errors
-    /// As a view would fail.
-    fn lend(
-        &self,
-        key: &RegionKey,
-        (offset, len): (u64, usize),
-        view: impl FnOnce(&Wrapped<Shm>) -> Result<Option<Memory>, TransferError>,
-    ) -> Result<Option<Memory>, TransferError> {
-        let peer = self.peers.get(key.node.index()).ok_or(TransferError::StaleKey(key.node))?;
-        let lent = match &self.shm {
-            _ if key.node == self.regions.node() => copy::view(&self.regions, key, offset, len)?,
-            Some(shm) if peer.mapping.load(Ordering::Relaxed) => match view(shm.inner()) {
-                // A get takes another path.
-                Err(TransferError::Refused { .. }) => None,
-                lent => lent?,
-            },
-            _ => None,
-        };
-        if lent.is_some() {
-            peer.traffic.viewed.add(len);
-        }
-        Ok(lent)
-    }
-}
 
 impl Lrts for Reach {
     fn name(&self) -> &'static str {
@@ -120,17 +90,30 @@ impl Lrts for Reach {
         self.transfer_runs(put.into(), runs).map_err(|operation| Refused(operation.into_put()))
     }
 
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-        self.lend(key, (offset, len), |shm| shm.view(key, offset, len))
-    }
-
-    fn view_sparsely(
+    /// Lends memory of this node, or of a neighbour that `shm` has mapped.
+    fn view(
         &self,
         key: &RegionKey,
         offset: u64,
         len: usize,
+        entering: Entering,
     ) -> Result<Option<Memory>, TransferError> {
-        self.lend(key, (offset, len), |shm| shm.view_sparsely(key, offset, len))
+        let peer = self.peers.get(key.node.index()).ok_or(TransferError::StaleKey(key.node))?;
+        let lent = match &self.shm {
+            _ if key.node == self.regions.node() => copy::view(&self.regions, key, offset, len)?,
+            Some(shm) if peer.mapping.load(Ordering::Relaxed) => {
+                match shm.inner().view(key, offset, len, entering) {
+                    // A get takes another path.
+                    Err(TransferError::Refused { .. }) => None,
+                    lent => lent?,
+                }
+            }
+            _ => None,
+        };
+        if lent.is_some() {
+            peer.traffic.viewed.add(len);
+        }
+        Ok(lent)
     }
 
     fn arm(&self) -> bool {

@@ -7,8 +7,8 @@
 #![expect(unsafe_code, reason = "copies to and from arenas that neighbours map too")]
 
 use crate::error::TransferError;
-use crate::host::{Entering, HostPeer, PeerClaim};
-use crate::lrts::{Get, Put};
+use crate::host::{HostPeer, PeerClaim};
+use crate::lrts::{Entering, Get, Put};
 use crate::memory::{Memory, MemoryMut, Share};
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimedRange, Divided, RegionKey, TakePieces};

@@ -20,9 +20,9 @@ mod ring;
 use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::{Channel, Frame};
-use crate::host::{Entering, Fate, HostPeers, PeerClaim, Rings, get_by, put_by, ring_doorbell};
+use crate::host::{Fate, HostPeers, PeerClaim, Rings, get_by, put_by, ring_doorbell};
 use crate::ids::NodeId;
-use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::{Memory, MemoryMut};
 use crate::path_use::PathUse;
 use crate::region::claim::ClaimMode;
@@ -101,19 +101,6 @@ impl Shm {
             return Err(ClaimError::Busy);
         }
         self.host_peers.claim(key, 0, key.len, ClaimMode::Write)
-    }
-
-    fn lend(
-        &self,
-        key: &RegionKey,
-        (offset, len): (u64, usize),
-        entering: Entering,
-    ) -> Result<Option<Memory>, TransferError> {
-        match self.host_peers.claim(key, offset, len as u64, ClaimMode::Read) {
-            Err(ClaimError::Busy) => Ok(None),
-            Err(ClaimError::Failed(error)) => Err(error),
-            Ok(claim) => mapped_range::lend(claim, offset, len, entering),
-        }
     }
 
     /// The runtime's frames that a neighbour was sent.
@@ -226,17 +213,18 @@ impl Lrts for Shm {
     ///
     /// # Errors
     /// As a get would fail.
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-        self.lend(key, (offset, len), Entering::AtOnce)
-    }
-
-    fn view_sparsely(
+    fn view(
         &self,
         key: &RegionKey,
         offset: u64,
         len: usize,
+        entering: Entering,
     ) -> Result<Option<Memory>, TransferError> {
-        self.lend(key, (offset, len), Entering::AsUsed)
+        match self.host_peers.claim(key, offset, len as u64, ClaimMode::Read) {
+            Err(ClaimError::Busy) => Ok(None),
+            Err(ClaimError::Failed(error)) => Err(error),
+            Ok(claim) => mapped_range::lend(claim, offset, len, entering),
+        }
     }
 
     fn claim(

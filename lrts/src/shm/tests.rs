@@ -142,7 +142,8 @@ fn gets_puts_and_views_reach_shared_memory() {
         assert!(done.memory.expect("it comes back").as_slice() == &bytes[offset..offset + len]);
         let done = over(here.put(put(target, offset as u64, bytes[offset..offset + len].to_vec())));
         assert_eq!(done.result, Ok(len));
-        let view = here.view(&target, offset as u64, len).expect("a live region").expect("shared");
+        let view =
+            here.view(&target, offset as u64, len, Entering::AtOnce).expect("a live region").expect("shared");
         assert!(view.as_slice() == &bytes[offset..offset + len]);
     }
     let Ok(Some(Held::Target(written))) = there.host_peers.regions().deregister(&target) else {
@@ -164,7 +165,7 @@ fn bad_keys_and_ranges_are_typed_errors() {
         RegionKey { slot: u32::MAX, ..key },
     ] {
         assert_eq!(result(stale, 0, 1), Err(TransferError::StaleKey(ONE)));
-        assert!(here.view(&stale, 0, 1).is_err());
+        assert!(here.view(&stale, 0, 1, Entering::AtOnce).is_err());
     }
     for stranger in [NodeId(0), NodeId(2), NodeId(u32::MAX)] {
         let forged = RegionKey { node: stranger, ..key };
@@ -187,7 +188,7 @@ fn memory_on_the_heap_is_left_to_other_paths() {
     let (here, there) = pair();
     let key = register(&there, Held::Target(MemoryMut::heap_zeroed(64)));
     assert!(!here.reaches(&key));
-    assert!(matches!(here.view(&key, 0, 64), Ok(None)));
+    assert!(matches!(here.view(&key, 0, 64, Entering::AtOnce), Ok(None)));
     assert!(matches!(over(here.get(get(key, 0, 64))).result, Err(TransferError::Refused { .. })));
     assert!(matches!(over(here.put(put(key, 0, vec![0]))).result, Err(TransferError::Refused { .. })));
     assert!(there.host_peers.regions().deregister(&key).expect("it lives").is_some());
@@ -198,7 +199,7 @@ fn a_view_outlives_the_registration_and_keeps_the_memory() {
     let (here, there) = pair();
     let regions = there.host_peers.regions();
     let key = register(&there, Held::Target(shared(&there, &[9; 5000])));
-    let view = here.view(&key, 1000, 4000).expect("a live region").expect("shared");
+    let view = here.view(&key, 1000, 4000, Entering::AtOnce).expect("a live region").expect("shared");
     let part = view.slice(5, 10);
     assert!(matches!(here.put(put(key, 0, vec![1])), Err(Refused(_))), "claimed for reading");
     assert!(regions.deregister(&key).expect("it lives").is_none(), "claimed: the memory stays");

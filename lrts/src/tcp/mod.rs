@@ -34,7 +34,7 @@ use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::path_use::PathUse;
 use crate::peer_state::PeerState;
@@ -321,7 +321,7 @@ impl Lrts for Tcp {
         panic!("tcp has no put of its own, asked for to {}", put.key.node)
     }
 
-    fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {
+    fn view(&self, _: &RegionKey, _: u64, _: usize, _: Entering) -> Result<Option<Memory>, TransferError> {
         Ok(None)
     }
 

@@ -6,12 +6,11 @@
 //! 3. A peer that is cut off is told of as lost, once; then nothing of it is heard, and what is sent to it vanishes.
 //!    Operations under way there end as the backend ends them; new ones fail.
 
-use super::FaultPlan;
-use crate::capabilities::Capabilities;
+use super::{FaultPlan, inner, pass_on};
 use crate::error::{LrtsError, TransferError};
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::notification::Notification;
 use crate::region::claim::ClaimMode;
@@ -149,13 +148,7 @@ impl Fault {
 }
 
 impl Lrts for Fault {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
+    pass_on!(inner: name capabilities shutdown);
 
     fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         if self.cuts(target) {
@@ -199,11 +192,17 @@ impl Lrts for Fault {
         self.pass_put(put, |put| self.inner.put_runs(put, runs))
     }
 
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
+    fn view(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        entering: Entering,
+    ) -> Result<Option<Memory>, TransferError> {
         if self.is_cut(key.node) {
             return Err(TransferError::PeerLost(key.node));
         }
-        self.inner.view(key, offset, len)
+        self.inner.view(key, offset, len, entering)
     }
 
     fn claim(
@@ -226,10 +225,6 @@ impl Lrts for Fault {
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
         Some(self.waker.events())
-    }
-
-    fn shutdown(&self) {
-        self.inner.shutdown();
     }
 
     /// Also waits for what is held.

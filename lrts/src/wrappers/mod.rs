@@ -11,6 +11,7 @@
 //! crosses the backend, so a get that is made of messages is frames to them. The trace stands outside, so that it shows what
 //! the faults did, and the tags outside of the faults, so that they tell of them. One fault is none of a wrapper: bits flip below a backend's tags, which is the backend's to do.
 
+mod delegation;
 mod fault;
 mod flip;
 mod plan;
@@ -18,9 +19,13 @@ mod tags;
 mod trace;
 mod wrapped;
 
+use delegation::{inner, pass_on};
 pub use fault::Fault;
 pub(crate) use flip::Flip;
 pub use plan::{FaultPlan, FaultPlanError};
 pub(crate) use tags::Tags;
 pub use trace::{Trace, TraceFile};
 pub(crate) use wrapped::{Wrapped, Wrappers};
+
+#[cfg(all(test, not(loom)))]
+mod tests;

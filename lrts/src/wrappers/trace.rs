@@ -8,17 +8,16 @@
 //! 4. Frames are instants; a get or put lasts from its posting to its completion, which names it by backend and token.
 //! 5. The layers above add lines of their own, as many at a time as they like.
 
-use crate::capabilities::Capabilities;
+use super::{inner, pass_on};
 use crate::error::{LrtsError, TransferError};
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
+use crate::lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
 use crate::memory::Memory;
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, RegionKey};
 use crate::runs::Runs;
 use parking_lot::Mutex;
-use rustix::fd::BorrowedFd;
 use rustix::time::ClockId;
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -211,13 +210,7 @@ fn describe(peer: NodeId, channel: Channel, bytes: usize) -> String {
 }
 
 impl Lrts for Trace {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
+    pass_on!(inner: name capabilities arm event_fd shutdown is_closed);
 
     fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let sent = self.inner.send(target, frame);
@@ -258,8 +251,14 @@ impl Lrts for Trace {
         self.posted(token, self.inner.put_runs(put, runs))
     }
 
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-        let lent = self.inner.view(key, offset, len);
+    fn view(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        entering: Entering,
+    ) -> Result<Option<Memory>, TransferError> {
+        let lent = self.inner.view(key, offset, len, entering);
         if matches!(lent, Ok(Some(_))) {
             self.instant("view", format!(r#""peer":{},"offset":{offset},"bytes":{len}"#, key.node.0));
         }
@@ -282,22 +281,6 @@ impl Lrts for Trace {
             self.instant(name, format!(r#""peer":{},"offset":{offset},"bytes":{len}"#, key.node.0));
         }
         claimed
-    }
-
-    fn arm(&self) -> bool {
-        self.inner.arm()
-    }
-
-    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        self.inner.event_fd()
-    }
-
-    fn shutdown(&self) {
-        self.inner.shutdown();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.inner.is_closed()
     }
 }
 

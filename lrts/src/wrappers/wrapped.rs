@@ -1,17 +1,10 @@
 //! Wrapped backend: one as a job uses it, bare or within the wrappers that its options ask for.
 
-use super::{Fault, FaultPlan, Tags, Trace, TraceFile};
+use super::{Fault, FaultPlan, Tags, Trace, TraceFile, pass_on};
 use crate::bootstrap::JobKey;
-use crate::capabilities::Capabilities;
-use crate::error::{LrtsError, TransferError};
-use crate::frame::Frame;
+use crate::error::LrtsError;
 use crate::ids::NodeId;
-use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
-use crate::memory::Memory;
-use crate::region::claim::ClaimMode;
-use crate::region::{ClaimError, ClaimedRange, RegionKey};
-use crate::runs::Runs;
-use rustix::fd::BorrowedFd;
+use crate::lrts::Lrts;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -121,74 +114,7 @@ macro_rules! outermost {
 }
 
 impl<L: Lrts> Lrts for Wrapped<L> {
-    fn name(&self) -> &'static str {
-        outermost!(self, lrts => lrts.name())
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        outermost!(self, lrts => lrts.capabilities())
-    }
-
-    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
-        outermost!(self, lrts => lrts.send(target, frame))
-    }
-
-    fn progress(&self, sink: &mut dyn Sink) -> bool {
-        outermost!(self, lrts => lrts.progress(sink))
-    }
-
-    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        outermost!(self, lrts => lrts.get(get))
-    }
-
-    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        outermost!(self, lrts => lrts.put(put))
-    }
-
-    fn get_runs(&self, get: Get, runs: &Runs) -> Result<Posted, Refused<Get>> {
-        outermost!(self, lrts => lrts.get_runs(get, runs))
-    }
-
-    fn put_runs(&self, put: Put, runs: &Runs) -> Result<Posted, Refused<Put>> {
-        outermost!(self, lrts => lrts.put_runs(put, runs))
-    }
-
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-        outermost!(self, lrts => lrts.view(key, offset, len))
-    }
-
-    fn view_sparsely(
-        &self,
-        key: &RegionKey,
-        offset: u64,
-        len: usize,
-    ) -> Result<Option<Memory>, TransferError> {
-        outermost!(self, lrts => lrts.view_sparsely(key, offset, len))
-    }
-
-    fn claim(
-        &self,
-        key: &RegionKey,
-        offset: u64,
-        len: usize,
-        mode: ClaimMode,
-    ) -> Result<Option<ClaimedRange>, ClaimError> {
-        outermost!(self, lrts => lrts.claim(key, offset, len, mode))
-    }
-
-    fn arm(&self) -> bool {
-        outermost!(self, lrts => lrts.arm())
-    }
-
-    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        outermost!(self, lrts => lrts.event_fd())
-    }
-
-    fn shutdown(&self) {
-        outermost!(self, lrts => lrts.shutdown());
-    }
-
-    fn is_closed(&self) -> bool {
-        outermost!(self, lrts => lrts.is_closed())
-    }
+    pass_on!(
+        outermost: name capabilities send progress get put get_runs put_runs view claim arm event_fd shutdown is_closed
+    );
 }

@@ -7,18 +7,15 @@
 //! 3. The first wrong tag ends the peer for the layers above, like a loss; nothing of the peer is heard afterwards.
 //! 4. Memory that the backend moves by itself, by get and put, has no tags, nor have the backend's own messages.
 
+use super::{inner, pass_on};
 use crate::aead::{Aead, TAG_BYTES, branch};
 use crate::bootstrap::JobKey;
 use crate::capabilities::Capabilities;
-use crate::error::{LrtsError, TransferError};
+use crate::error::LrtsError;
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
-use crate::memory::Memory;
-use crate::region::RegionKey;
-use crate::runs::Runs;
+use crate::lrts::{Completion, Lrts, NoRoom, Sink};
 use parking_lot::Mutex;
-use rustix::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// Bytes behind each frame: its channel and its tag.
@@ -62,9 +59,7 @@ impl Tags {
 }
 
 impl Lrts for Tags {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
+    pass_on!(inner: name get put get_runs put_runs view claim arm event_fd shutdown is_closed);
 
     fn capabilities(&self) -> Capabilities {
         let inner = self.inner.capabilities();
@@ -88,42 +83,6 @@ impl Lrts for Tags {
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
         self.inner.progress(&mut Checker { tags: self, sink })
-    }
-
-    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        self.inner.get(get)
-    }
-
-    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        self.inner.put(put)
-    }
-
-    fn get_runs(&self, get: Get, runs: &Runs) -> Result<Posted, Refused<Get>> {
-        self.inner.get_runs(get, runs)
-    }
-
-    fn put_runs(&self, put: Put, runs: &Runs) -> Result<Posted, Refused<Put>> {
-        self.inner.put_runs(put, runs)
-    }
-
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-        self.inner.view(key, offset, len)
-    }
-
-    fn arm(&self) -> bool {
-        self.inner.arm()
-    }
-
-    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        self.inner.event_fd()
-    }
-
-    fn shutdown(&self) {
-        self.inner.shutdown();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.inner.is_closed()
     }
 }
 

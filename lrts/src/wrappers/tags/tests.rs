@@ -1,7 +1,12 @@
 //! Whoever is between two nodes: every change of what they send each other is noticed, and nothing of it is heard.
 
 use super::*;
+use crate::error::TransferError;
+use crate::lrts::{Entering, Get, Posted, Put, Refused};
+use crate::memory::Memory;
+use crate::region::RegionKey;
 use proptest::prelude::*;
+use rustix::fd::BorrowedFd;
 use std::collections::VecDeque;
 
 /// The most frames that wait on a wire.
@@ -52,7 +57,13 @@ impl Lrts for Wire {
         Err(Refused(put))
     }
 
-    fn view(&self, _key: &RegionKey, _offset: u64, _len: usize) -> Result<Option<Memory>, TransferError> {
+    fn view(
+        &self,
+        _key: &RegionKey,
+        _offset: u64,
+        _len: usize,
+        _entering: Entering,
+    ) -> Result<Option<Memory>, TransferError> {
         Ok(None)
     }
 

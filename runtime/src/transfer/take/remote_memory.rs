@@ -10,7 +10,7 @@ use crate::node::lending::transfers::TakenBack;
 use crate::pe::Pe;
 use crate::transfer::lend::deregistration;
 use chare_layout::Raw;
-use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey, Token, TransferError};
+use chare_lrts::{Completion, Entering, Lrts, Memory, MemoryMut, RegionKey, Token, TransferError};
 use std::sync::Arc;
 
 /// Pages of a mapping that are entered into the page table at once in the time that one takes which is entered as it is used.
@@ -37,11 +37,8 @@ pub(in crate::transfer) fn view_range(
     (offset, len): (u64, usize),
     layout: Option<&Raw>,
 ) -> Result<Option<Memory>, TransferError> {
-    if layout.is_some_and(is_sparse) {
-        node.network.view_sparsely(key, offset, len)
-    } else {
-        node.network.view(key, offset, len)
-    }
+    let entering = if layout.is_some_and(is_sparse) { Entering::AsUsed } else { Entering::AtOnce };
+    node.network.view(key, offset, len, entering)
 }
 
 /// Whether a layout touches so few pages of its span that the others are not worth to be entered into the page table with them: what lies
