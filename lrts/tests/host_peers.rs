@@ -3,7 +3,7 @@
 //! A test starts this program again as its neighbour; the neighbour runs the same test function, which then
 //! plays the other role. The socket between them is the neighbour's standard input.
 
-use chare_lrts::bootstrap::{Bootstrap, JobKey};
+use chare_lrts::bootstrap::{Bootstrap, JobKey, Membership};
 use chare_lrts::cma::{self, Cma};
 use chare_lrts::host::{ArenaError, HostPeers};
 use chare_lrts::shm::Shm;
@@ -25,36 +25,15 @@ const CHILD: NodeId = NodeId(1);
 const PATIENCE: Duration = Duration::from_secs(60);
 const ROLE: &str = "CHARE_TEST_NEIGHBOUR";
 
-struct Pair {
-    node: NodeId,
-    socket: Option<OwnedFd>,
-    key: JobKey,
-}
+struct Pair(Membership);
 
 impl Bootstrap for Pair {
-    fn node(&self) -> NodeId {
-        self.node
+    fn membership(&self) -> &Membership {
+        &self.0
     }
 
-    fn nodes(&self) -> u32 {
-        2
-    }
-
-    fn key(&self) -> &JobKey {
-        &self.key
-    }
-
-    fn neighbours(&self) -> Vec<NodeId> {
-        vec![NodeId(1 - self.node.0)]
-    }
-
-    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
-        let other = NodeId(1 - self.node.0);
-        self.socket.take().map(|socket| (other, socket)).into_iter().collect()
-    }
-
-    fn host_address(&self) -> Option<std::net::IpAddr> {
-        None
+    fn membership_mut(&mut self) -> &mut Membership {
+        &mut self.0
     }
 
     fn all_gather(&mut self, _value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
@@ -73,7 +52,8 @@ impl Node {
     fn open(node: NodeId, socket: OwnedFd) -> Self {
         cma::permit(cma::Permit::Anybody);
         let regions = Arc::new(Regions::new(node).expect("memory"));
-        let mut bootstrap = Pair { node, socket: Some(socket), key: JobKey::random() };
+        let neighbours = vec![(NodeId(1 - node.0), socket)];
+        let mut bootstrap = Pair(Membership::new(node, 2, JobKey::random(), neighbours));
         let host_peers =
             HostPeers::open(&mut bootstrap, Arc::clone(&regions), PATIENCE).expect("a neighbour");
         let shm = Shm::open(Arc::clone(&host_peers));

@@ -1,6 +1,6 @@
 //! A job of two processes whose bootstrap is one pair of sockets: for checks that kill one of them.
 
-use chare_lrts::bootstrap::{Bootstrap, JobKey};
+use chare_lrts::bootstrap::{Bootstrap, JobKey, Membership};
 use chare_lrts::{LrtsError, NodeId};
 use rustix::fd::OwnedFd;
 use std::io::{Read, Write};
@@ -8,10 +8,8 @@ use std::os::unix::net::UnixStream;
 
 /// One side of the pair.
 pub(crate) struct Pair {
-    node: NodeId,
-    key: JobKey,
+    membership: Membership,
     other: UnixStream,
-    neighbour: Option<OwnedFd>,
 }
 
 impl Pair {
@@ -31,7 +29,8 @@ impl Pair {
 
     fn new(node: NodeId, key: JobKey, other: UnixStream, neighbour: OwnedFd) -> std::io::Result<Self> {
         other.set_read_timeout(Some(crate::group::PATIENCE))?;
-        Ok(Self { node, key, other, neighbour: Some(neighbour) })
+        let neighbours = vec![(NodeId(1 - node.0), neighbour)];
+        Ok(Self { membership: Membership::new(node, 2, key, neighbours), other })
     }
 
     fn exchange(&mut self, mine: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -46,32 +45,16 @@ impl Pair {
 }
 
 impl Bootstrap for Pair {
-    fn node(&self) -> NodeId {
-        self.node
+    fn membership(&self) -> &Membership {
+        &self.membership
     }
 
-    fn nodes(&self) -> u32 {
-        2
-    }
-
-    fn key(&self) -> &JobKey {
-        &self.key
-    }
-
-    fn neighbours(&self) -> Vec<NodeId> {
-        vec![NodeId(1 - self.node.0)]
-    }
-
-    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
-        self.neighbour.take().map(|socket| (NodeId(1 - self.node.0), socket)).into_iter().collect()
-    }
-
-    fn host_address(&self) -> Option<std::net::IpAddr> {
-        None
+    fn membership_mut(&mut self) -> &mut Membership {
+        &mut self.membership
     }
 
     fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
         let theirs = self.exchange(&value).map_err(|error| LrtsError::Bootstrap(error.to_string()))?;
-        Ok(if self.node.0 == 0 { vec![value, theirs] } else { vec![theirs, value] })
+        Ok(if self.node().0 == 0 { vec![value, theirs] } else { vec![theirs, value] })
     }
 }

@@ -3,7 +3,7 @@
 use crate::group::{Group, Node, PATIENCE};
 use crate::runner::{Check, Outcome, descriptors, family};
 use crate::strangers::Scripted;
-use chare_lrts::bootstrap::JobKey;
+use chare_lrts::bootstrap::{JobKey, Membership};
 use chare_lrts::tcp::{Tcp, TcpOptions};
 use chare_lrts::{LrtsError, NodeId, Regions};
 use rustix::fd::OwnedFd;
@@ -49,9 +49,7 @@ type Opening = JoinHandle<Result<Tcp, LrtsError>>;
 fn listening(nodes: u32, key: &JobKey, patience: Duration) -> (Opening, SocketAddr) {
     let (published, heard) = channel();
     let mut bootstrap = Scripted {
-        node: NodeId(0),
-        nodes,
-        key: key.clone(),
+        membership: Membership::new(NodeId(0), nodes, key.clone(), Vec::new()),
         addresses: Vec::new(),
         published: Some(published),
     };
@@ -68,8 +66,11 @@ fn connecting(
     address: SocketAddr,
     patience: Duration,
 ) -> Result<Tcp, LrtsError> {
-    let mut bootstrap =
-        Scripted { node: NodeId(node), nodes, key: key.clone(), addresses: vec![address], published: None };
+    let mut bootstrap = Scripted {
+        membership: Membership::new(NodeId(node), nodes, key.clone(), Vec::new()),
+        addresses: vec![address],
+        published: None,
+    };
     Tcp::open(&mut bootstrap, &[NodeId(0)], &protected(), patience)
 }
 

@@ -1,16 +1,13 @@
 //! Scripted bootstraps: they see and forge what nodes tell each other at start-up.
 
-use chare_lrts::bootstrap::{Bootstrap, JobKey};
-use chare_lrts::{LrtsError, NodeId};
-use rustix::fd::OwnedFd;
+use chare_lrts::LrtsError;
+use chare_lrts::bootstrap::{Bootstrap, Membership};
 use std::net::SocketAddr;
 use std::sync::mpsc::Sender;
 
 /// A node that is told addresses by the check and tells its own to it.
 pub(crate) struct Scripted {
-    pub(crate) node: NodeId,
-    pub(crate) nodes: u32,
-    pub(crate) key: JobKey,
+    pub(crate) membership: Membership,
     /// The addresses that nodes with lower numbers published, by node.
     pub(crate) addresses: Vec<SocketAddr>,
     /// Hears what this node publishes.
@@ -18,28 +15,12 @@ pub(crate) struct Scripted {
 }
 
 impl Bootstrap for Scripted {
-    fn node(&self) -> NodeId {
-        self.node
+    fn membership(&self) -> &Membership {
+        &self.membership
     }
 
-    fn nodes(&self) -> u32 {
-        self.nodes
-    }
-
-    fn key(&self) -> &JobKey {
-        &self.key
-    }
-
-    fn neighbours(&self) -> Vec<NodeId> {
-        Vec::new()
-    }
-
-    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
-        Vec::new()
-    }
-
-    fn host_address(&self) -> Option<std::net::IpAddr> {
-        None
+    fn membership_mut(&mut self) -> &mut Membership {
+        &mut self.membership
     }
 
     fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
@@ -50,8 +31,8 @@ impl Bootstrap for Scripted {
                 .expect("the check hears it");
         }
         let mut all: Vec<Vec<u8>> = self.addresses.iter().map(|address| address.to_string().into()).collect();
-        all.resize(self.nodes as usize, Vec::new());
-        all[self.node.index()] = value;
+        all.resize(self.nodes() as usize, Vec::new());
+        all[self.node().index()] = value;
         Ok(all)
     }
 }

@@ -1,13 +1,10 @@
 //! Local job: several nodes in one process, for tests that drive a whole job from one place.
 
-use super::listening::{Listening, Ports};
-use super::{Bootstrap, JobKey};
+use super::{Bootstrap, JobKey, Membership};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use parking_lot::{Condvar, Mutex};
-use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,12 +25,7 @@ struct Meeting {
 
 /// One node's view of a job whose nodes are all in this process.
 pub struct Local {
-    node: NodeId,
-    nodes: u32,
-    key: JobKey,
-    host_address: Option<IpAddr>,
-    ports: Option<Ports>,
-    neighbours: Vec<(NodeId, OwnedFd)>,
+    membership: Membership,
     meeting: Arc<Meeting>,
 }
 
@@ -50,12 +42,7 @@ impl Local {
         let key = JobKey::random();
         let mut job: Vec<Self> = (0..nodes)
             .map(|node| Self {
-                node: NodeId(node),
-                nodes,
-                key: key.clone(),
-                host_address: None,
-                ports: None,
-                neighbours: Vec::new(),
+                membership: Membership::new(NodeId(node), nodes, key.clone(), Vec::new()),
                 meeting: Arc::clone(&meeting),
             })
             .collect();
@@ -67,8 +54,8 @@ impl Local {
                     SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
                     None,
                 )?;
-                job[one as usize].neighbours.push((NodeId(other), here));
-                job[other as usize].neighbours.push((NodeId(one), there));
+                job[one as usize].membership.neighbours.push((NodeId(other), here));
+                job[other as usize].membership.neighbours.push((NodeId(one), there));
             }
         }
         Ok(job)
@@ -76,44 +63,18 @@ impl Local {
 }
 
 impl Bootstrap for Local {
-    fn node(&self) -> NodeId {
-        self.node
+    fn membership(&self) -> &Membership {
+        &self.membership
     }
 
-    fn nodes(&self) -> u32 {
-        self.nodes
-    }
-
-    fn key(&self) -> &JobKey {
-        &self.key
-    }
-
-    fn neighbours(&self) -> Vec<NodeId> {
-        self.neighbours.iter().map(|(peer, _)| *peer).collect()
-    }
-
-    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
-        std::mem::take(&mut self.neighbours)
-    }
-
-    fn listen(&mut self, listening: &Listening) -> Result<(), LrtsError> {
-        self.host_address = listening.address(false)?;
-        self.ports = listening.ports;
-        Ok(())
-    }
-
-    fn ports(&self) -> Option<Ports> {
-        self.ports
-    }
-
-    fn host_address(&self) -> Option<IpAddr> {
-        self.host_address
+    fn membership_mut(&mut self) -> &mut Membership {
+        &mut self.membership
     }
 
     fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
         let mut round = self.meeting.round.lock();
         let number = round.number;
-        round.values[self.node.index()] = Some(value);
+        round.values[self.node().index()] = Some(value);
         if round.values.iter().all(Option::is_some) {
             round.complete = round.values.iter_mut().filter_map(Option::take).collect();
             round.number += 1;
@@ -121,7 +82,7 @@ impl Bootstrap for Local {
         }
         while round.number == number {
             if self.meeting.all_here.wait_for(&mut round, PATIENCE).timed_out() {
-                return Err(LrtsError::Bootstrap(format!("{} waited in vain for the others", self.node)));
+                return Err(LrtsError::Bootstrap(format!("{} waited in vain for the others", self.node())));
             }
         }
         Ok(round.complete.clone())

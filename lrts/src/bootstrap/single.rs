@@ -1,20 +1,19 @@
 //! Single node: a job of one process, with nobody to find.
 
-use super::{Bootstrap, JobKey};
+use super::{Bootstrap, JobKey, Membership};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
-use rustix::fd::OwnedFd;
 
 /// The bootstrap of a process that was started by itself.
 #[derive(Debug)]
 pub struct Single {
-    key: JobKey,
+    membership: Membership,
 }
 
 impl Single {
     /// A job of this process alone.
     pub fn new() -> Self {
-        Self { key: JobKey::random() }
+        Self { membership: Membership::new(NodeId(0), 1, JobKey::random(), Vec::new()) }
     }
 }
 
@@ -25,28 +24,12 @@ impl Default for Single {
 }
 
 impl Bootstrap for Single {
-    fn node(&self) -> NodeId {
-        NodeId(0)
+    fn membership(&self) -> &Membership {
+        &self.membership
     }
 
-    fn nodes(&self) -> u32 {
-        1
-    }
-
-    fn key(&self) -> &JobKey {
-        &self.key
-    }
-
-    fn neighbours(&self) -> Vec<NodeId> {
-        Vec::new()
-    }
-
-    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
-        Vec::new()
-    }
-
-    fn host_address(&self) -> Option<std::net::IpAddr> {
-        None
+    fn membership_mut(&mut self) -> &mut Membership {
+        &mut self.membership
     }
 
     fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {

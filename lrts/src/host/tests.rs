@@ -4,7 +4,7 @@ use super::host_peer::{Fate, RING_CONTROL_BYTES, RING_DATA_BYTES_MAX, RING_DATA_
 use super::link::{Introduction, Link, Message, Received};
 use super::testing::{host_peers_of_job, mapped_bytes};
 use super::*;
-use crate::bootstrap::{Bootstrap, JobKey};
+use crate::bootstrap::{Bootstrap, JobKey, Membership};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use crate::lrts::Entering;
@@ -22,34 +22,21 @@ use std::time::Duration;
 const PEER: NodeId = NodeId(1);
 
 /// Node 0 of a job of two, whose neighbour the test plays.
-struct Played {
-    socket: Option<OwnedFd>,
-    key: JobKey,
+struct Played(Membership);
+
+impl Played {
+    fn by(socket: OwnedFd) -> Self {
+        Self(Membership::new(NodeId(0), 2, JobKey::random(), vec![(PEER, socket)]))
+    }
 }
 
 impl Bootstrap for Played {
-    fn node(&self) -> NodeId {
-        NodeId(0)
+    fn membership(&self) -> &Membership {
+        &self.0
     }
 
-    fn nodes(&self) -> u32 {
-        2
-    }
-
-    fn key(&self) -> &JobKey {
-        &self.key
-    }
-
-    fn neighbours(&self) -> Vec<NodeId> {
-        vec![PEER]
-    }
-
-    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
-        self.socket.take().map(|socket| (PEER, socket)).into_iter().collect()
-    }
-
-    fn host_address(&self) -> Option<std::net::IpAddr> {
-        None
+    fn membership_mut(&mut self) -> &mut Membership {
+        &mut self.0
     }
 
     fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
@@ -68,7 +55,7 @@ fn open_with(play: impl FnOnce(&Link), patience: Duration) -> (Link, Result<Arc<
     .expect("sockets");
     let neighbour = Link::new(NodeId(0), there);
     play(&neighbour);
-    let mut bootstrap = Played { socket: Some(here), key: JobKey::random() };
+    let mut bootstrap = Played::by(here);
     let regions = Arc::new(Regions::new(NodeId(0)).expect("memory"));
     let opened = HostPeers::open(&mut bootstrap, regions, patience);
     (neighbour, opened)
@@ -130,7 +117,7 @@ fn a_neighbour_that_ends_is_lost() {
         rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .expect("sockets");
     drop(there);
-    let mut bootstrap = Played { socket: Some(here), key: JobKey::random() };
+    let mut bootstrap = Played::by(here);
     let regions = Arc::new(Regions::new(NodeId(0)).expect("memory"));
     let error = HostPeers::open(&mut bootstrap, regions, LONG).expect_err("it is gone");
     assert!(matches!(error, LrtsError::PeerLost { peer: PEER, .. }));

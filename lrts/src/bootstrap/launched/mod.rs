@@ -6,15 +6,13 @@
 //! 3. During start-up the caller's thread reads the socket; afterwards only [`Control::watch`] does.
 
 use super::control::{self, FromNode, PROTOCOL, ToNode, VALUE_BYTES_MAX, VALUES_PER_MESSAGE, Welcome};
-use super::listening::{Listening, Ports};
 use super::wait::wait_readable;
-use super::{Bootstrap, JobKey, host, inherited, variables};
+use super::{Bootstrap, JobKey, Membership, host, inherited, variables};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use rustix::fd::{OwnedFd, RawFd};
 use rustix::net::{Shutdown, SocketType};
 use std::io;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -29,14 +27,9 @@ const MARGIN: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Launched {
     socket: OwnedFd,
-    node: NodeId,
-    nodes: u32,
-    key: JobKey,
+    membership: Membership,
     /// Whether the launcher runs all nodes on this host.
     is_one_host: bool,
-    host_address: Option<IpAddr>,
-    ports: Option<Ports>,
-    neighbours: Vec<(NodeId, OwnedFd)>,
     patience: Duration,
     round: u64,
 }
@@ -80,13 +73,8 @@ impl Launched {
         let patience = Duration::from_millis(patience_ms);
         let mut launched = Self {
             socket,
-            node,
-            nodes,
-            key: JobKey(key),
+            membership: Membership::new(node, nodes, JobKey(key), Vec::new()),
             is_one_host: neighbours + 1 == nodes,
-            host_address: None,
-            ports: None,
-            neighbours: Vec::new(),
             patience,
             round: 0,
         };
@@ -94,12 +82,12 @@ impl Launched {
         for _ in 0..neighbours {
             match receive(&launched.socket, deadline)? {
                 (ToNode::Neighbour(peer), Some(socket)) if peer.0 < nodes && peer != node => {
-                    launched.neighbours.push((peer, socket));
+                    launched.membership.neighbours.push((peer, socket));
                 }
                 (other, _) => return Err(unexpected(&other)),
             }
         }
-        launched.neighbours.sort_by_key(|(peer, _)| *peer);
+        launched.membership.neighbours.sort_by_key(|(peer, _)| *peer);
         Ok(launched)
     }
 
@@ -114,41 +102,18 @@ impl Launched {
 }
 
 impl Bootstrap for Launched {
-    fn node(&self) -> NodeId {
-        self.node
+    fn membership(&self) -> &Membership {
+        &self.membership
     }
 
-    fn nodes(&self) -> u32 {
-        self.nodes
-    }
-
-    fn key(&self) -> &JobKey {
-        &self.key
-    }
-
-    fn neighbours(&self) -> Vec<NodeId> {
-        self.neighbours.iter().map(|(peer, _)| *peer).collect()
-    }
-
-    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
-        std::mem::take(&mut self.neighbours)
+    fn membership_mut(&mut self) -> &mut Membership {
+        &mut self.membership
     }
 
     /// Hosts of other names may still be this one.
-    fn listen(&mut self, listening: &Listening) -> Result<(), LrtsError> {
+    fn has_other_hosts(&mut self) -> Result<bool, LrtsError> {
         let own = host::identity().into_bytes();
-        let is_alone = self.is_one_host || self.all_gather(own.clone())?.iter().all(|host| *host == own);
-        self.host_address = listening.address(!is_alone)?;
-        self.ports = listening.ports;
-        Ok(())
-    }
-
-    fn ports(&self) -> Option<Ports> {
-        self.ports
-    }
-
-    fn host_address(&self) -> Option<IpAddr> {
-        self.host_address
+        Ok(!self.is_one_host && self.all_gather(own.clone())?.iter().any(|host| *host != own))
     }
 
     fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
@@ -156,9 +121,10 @@ impl Bootstrap for Launched {
         control::send(&self.socket, &FromNode::Gather { round: self.round, value }, None)
             .map_err(|cause| LrtsError::Bootstrap(format!("cannot reach the launcher: {cause}")))?;
         let deadline = self.deadline();
+        let nodes = self.nodes() as usize;
         let mut gathered: Vec<Vec<u8>> = Vec::new();
-        while gathered.len() < self.nodes as usize {
-            let rest = self.nodes as usize - gathered.len();
+        while gathered.len() < nodes {
+            let rest = nodes - gathered.len();
             match receive(&self.socket, deadline)?.0 {
                 ToNode::Gathered { round, first, values }
                     if round == self.round

@@ -18,8 +18,7 @@ mod pmix;
 mod process_manager;
 
 use super::control::VALUE_BYTES_MAX;
-use super::listening::{Listening, Ports};
-use super::{Bootstrap, JobKey, host};
+use super::{Bootstrap, JobKey, Membership, host};
 use crate::codec;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -29,9 +28,7 @@ use environment::ManagerFound;
 use hex_chunks::{from_hex_chunks, to_hex_chunks};
 use neighbours::Meeting;
 use process_manager::ProcessManager;
-use rustix::fd::OwnedFd;
 use serde::{Deserialize, Serialize};
-use std::net::IpAddr;
 #[cfg(feature = "mpi")]
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,11 +50,8 @@ struct Introduction {
 /// A place in a job that a foreign launcher started.
 pub struct Managed {
     manager: Box<dyn ProcessManager>,
-    key: JobKey,
+    membership: Membership,
     has_other_hosts: bool,
-    host_address: Option<IpAddr>,
-    ports: Option<Ports>,
-    neighbours: Vec<(NodeId, OwnedFd)>,
     patience: Duration,
     round: u64,
     #[cfg(feature = "mpi")]
@@ -134,11 +128,8 @@ impl Managed {
         };
         let mut managed = Self {
             manager,
-            key,
+            membership: Membership::new(NodeId(rank), size, key, Vec::new()),
             has_other_hosts: false,
-            host_address: None,
-            ports: None,
-            neighbours: Vec::new(),
             patience,
             round: 0,
             #[cfg(feature = "mpi")]
@@ -152,11 +143,11 @@ impl Managed {
             .zip((0..).map(NodeId))
             .map(|(bytes, node)| decode(bytes, node))
             .collect::<Result<Vec<_>, _>>()?;
-        managed.key = JobKey(introductions[0].key);
+        managed.membership.key = JobKey(introductions[0].key);
         managed.has_other_hosts = introductions.iter().any(|theirs| theirs.host != mine.host);
         let same_host = (0..).map(NodeId).zip(&introductions).filter(|(_, theirs)| theirs.host == mine.host);
         let meetings: Vec<_> = same_host.map(|(node, theirs)| (node, theirs.meeting)).collect();
-        managed.neighbours = door
+        managed.membership.neighbours = door
             .meet(NodeId(rank), &meetings, managed.deadline())
             .map_err(|(peer, cause)| failed(&format!("{peer} of this host cannot be met"), cause))?;
         Ok(managed)
@@ -186,38 +177,16 @@ impl Session {
 }
 
 impl Bootstrap for Managed {
-    fn node(&self) -> NodeId {
-        NodeId(self.manager.rank())
+    fn membership(&self) -> &Membership {
+        &self.membership
     }
 
-    fn nodes(&self) -> u32 {
-        self.manager.size()
+    fn membership_mut(&mut self) -> &mut Membership {
+        &mut self.membership
     }
 
-    fn key(&self) -> &JobKey {
-        &self.key
-    }
-
-    fn neighbours(&self) -> Vec<NodeId> {
-        self.neighbours.iter().map(|(peer, _)| *peer).collect()
-    }
-
-    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
-        std::mem::take(&mut self.neighbours)
-    }
-
-    fn listen(&mut self, listening: &Listening) -> Result<(), LrtsError> {
-        self.host_address = listening.address(self.has_other_hosts)?;
-        self.ports = listening.ports;
-        Ok(())
-    }
-
-    fn ports(&self) -> Option<Ports> {
-        self.ports
-    }
-
-    fn host_address(&self) -> Option<IpAddr> {
-        self.host_address
+    fn has_other_hosts(&mut self) -> Result<bool, LrtsError> {
+        Ok(self.has_other_hosts)
     }
 
     #[cfg(feature = "mpi")]

@@ -1,14 +1,13 @@
 //! Relay: a program between two nodes, which passes on what they say and does one deed.
 
 use crate::bootstrap::local::Local;
-use crate::bootstrap::{Bootstrap, JobKey};
+use crate::bootstrap::{Bootstrap, Membership};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use crate::tcp::header::HEADER_BYTES;
 use crate::tcp::seal::lead_bytes;
-use rustix::fd::OwnedFd;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 
 /// What each side says before frames, each message behind its length.
 const HANDSHAKE_MESSAGES: usize = 2;
@@ -47,28 +46,12 @@ pub(super) struct Detour {
 }
 
 impl Bootstrap for Detour {
-    fn node(&self) -> NodeId {
-        self.local.node()
+    fn membership(&self) -> &Membership {
+        self.local.membership()
     }
 
-    fn nodes(&self) -> u32 {
-        self.local.nodes()
-    }
-
-    fn key(&self) -> &JobKey {
-        self.local.key()
-    }
-
-    fn neighbours(&self) -> Vec<NodeId> {
-        self.local.neighbours()
-    }
-
-    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
-        self.local.take_neighbours()
-    }
-
-    fn host_address(&self) -> Option<IpAddr> {
-        self.local.host_address()
+    fn membership_mut(&mut self) -> &mut Membership {
+        self.local.membership_mut()
     }
 
     fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
