@@ -47,9 +47,6 @@ fn mistakes_end_in_words() {
         ("copied-later", "member 0 begins round 0 of an exchange twice"),
         ("kinds", "calls `show_all`"),
         ("order", "all members begin the same rounds, in the same order"),
-        ("other-root", "member 2 calls `gather_at` with the root 1"),
-        ("two-roots", "member 1 calls `gather` with the root 1, itself"),
-        ("own-root", "gives what it has to itself by `gather_at`"),
         ("section", "a buffer is dealt out in 2 parts, none of which is that of member 2"),
     ] {
         for layout in ["+p 3", "+n 3", "+n 3 +nolocal"] {

@@ -28,8 +28,6 @@ struct Options {
 enum What {
     /// Each member has elements for each
     AllToAll,
-    /// All have them for member 0
-    Gather,
     /// All have them for all
     AllGather,
     /// All show them to all
@@ -67,13 +65,6 @@ impl Member {
                 What::AllToAll => exchange.all_to_all(me, (mine.clone(), &each), (room(LEN), &each), full),
                 What::AllGather => {
                     exchange.all_gather(me, mine.clone(), (room(of_all.elements()), &of_all), full);
-                }
-                What::Gather if me == 0 => {
-                    exchange.gather(me, mine.clone(), (room(of_all.elements()), &of_all), full);
-                }
-                What::Gather => {
-                    exchange.gather_at(0, me, mine.clone());
-                    continue;
                 }
                 What::Show => {
                     let (shown, all_shown) = chare::future::<Gathered<u64>>();

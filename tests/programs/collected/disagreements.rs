@@ -56,9 +56,6 @@ impl Member {
                 self.all_gather(me);
                 self.all_to_all(me);
             }
-            Mistake::OtherRoot => self.gather(me, if me < 2 { 0 } else { 1 }),
-            Mistake::TwoRoots => self.gather(me, if me < 2 { me } else { 0 }),
-            Mistake::OwnRoot => self.exchange.gather_at(me, me, vec![0; 1]),
             _ => unreachable!("a mistake of another kind"),
         }
     }
@@ -85,14 +82,5 @@ impl Member {
     fn all_to_all(&mut self, me: u64) {
         let all = || vec![0; chare::pes() as usize];
         self.exchange.all_to_all(me, (all(), &each()), (all(), &each()), Callback::ignore());
-    }
-
-    fn gather(&mut self, me: u64, root: u64) {
-        if me == root {
-            let all = vec![0; chare::pes() as usize];
-            self.exchange.gather(me, vec![0; 1], (all, &each()), Callback::ignore());
-        } else {
-            self.exchange.gather_at(root, me, vec![0; 1]);
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Exchanges among members that share a matrix by rows: it is transposed, and it comes together at each of them and at one of them.
+//! Exchanges among members that share a matrix by rows: it is transposed, and it comes together at each of them.
 
 use crate::matrix::{How, is_whole, places};
 use chare::prelude::*;
@@ -44,8 +44,7 @@ impl Rounds {
             self.exchange.all_to_all(me, (from.clone(), &dealt), (into, &landing), done);
             self.exchange.all_gather(me, from.clone(), (all_into, &of_all), all_done);
             let (shown, show_done) = chare::future();
-            self.exchange.show_all(me, from.clone(), show_done);
-            self.gather(me, from, &of_all).await;
+            self.exchange.show_all(me, from, show_done);
             let transposed: BufferMut<u64> = transposed.await;
             let expected =
                 columns.clone().flat_map(|column| (0..height).map(move |row| (row * width + column) as u64));
@@ -57,17 +56,5 @@ impl Rounds {
             let seen: Vec<u64> = shown.iter().flat_map(|part| part.iter().copied()).collect();
             assert!(seen.len() == height * width && is_whole(&seen), "member {me} of {self:?}");
         }
-    }
-
-    /// Gathers the rows at the last member.
-    async fn gather(&mut self, me: u64, mine: impl Into<Buffer<u64>>, rows: &Partition<u64>) {
-        let root = self.count - 1;
-        if me != root {
-            return self.exchange.gather_at(root, me, mine.into());
-        }
-        let (whole, done) = chare::future();
-        self.exchange.gather(me, mine.into(), (self.how.target(rows.elements()), rows), done);
-        let whole: BufferMut<u64> = whole.await;
-        assert!(is_whole(&whole), "all rows at member {me} of {self:?}");
     }
 }

@@ -44,12 +44,6 @@ pub(crate) enum Mistake {
     Kinds,
     /// A member begins its rounds in another order
     Order,
-    /// A member gathers at another root
-    OtherRoot,
-    /// Two members gather at themselves
-    TwoRoots,
-    /// A member gives its part of a gather to itself
-    OwnRoot,
     /// A buffer is dealt out to a section, in fewer parts than the highest of its members needs
     Section,
 }

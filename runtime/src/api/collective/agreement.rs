@@ -5,8 +5,6 @@
 //!    would wait.
 //! 2. A round is over at a seat when nothing more can come to it. What comes all the same comes from who disagrees, or begins twice. Of the
 //!    last rounds the seat still knows what they were.
-//! 3. In a gather only the root hears of all. So each member tells its own seat what it does, which whoever takes it for the root finds
-//!    there; and a root tells the seat of member 0, so that two roots find each other.
 
 use crate::base::seen_numbers::SeenNumbers;
 use rustc_hash::FxHashMap;
@@ -22,18 +20,15 @@ pub(super) enum Deed {
     AllToAll,
     AllGather,
     ShowAll,
-    Gather { root: u64 },
 }
 
 impl Deed {
-    /// What a member called.
-    fn called_by(self, member: u64) -> String {
+    /// The method that its members call.
+    fn method(self) -> &'static str {
         match self {
-            Self::AllToAll => "`all_to_all`".to_owned(),
-            Self::AllGather => "`all_gather`".to_owned(),
-            Self::ShowAll => "`show_all`".to_owned(),
-            Self::Gather { root } if root == member => format!("`gather` with the root {root}, itself"),
-            Self::Gather { root } => format!("`gather_at` with the root {root}"),
+            Self::AllToAll => "`all_to_all`",
+            Self::AllGather => "`all_gather`",
+            Self::ShowAll => "`show_all`",
         }
     }
 }
@@ -92,7 +87,7 @@ impl Agreement {
 /// That two members do different things, in words.
 #[cold]
 fn disagree(round: u64, (other, before): Word, (from, deed): Word) -> String {
-    let (before, deed) = (before.called_by(other), deed.called_by(from));
+    let (before, deed) = (before.method(), deed.method());
     format!(
         "in round {round} of an exchange member {other} calls {before}, and member {from} calls {deed}: all members begin the same rounds, in \
          the same order"
@@ -101,7 +96,7 @@ fn disagree(round: u64, (other, before): Word, (from, deed): Word) -> String {
 
 /// That a member begins a round twice, in words.
 pub(super) fn twice(round: u64, (member, deed): Word) -> String {
-    let called = deed.called_by(member);
+    let called = deed.method();
     format!(
         "member {member} begins round {round} of an exchange twice, the second time by {called}: each member has a number and a handle of its \
          own"
@@ -127,16 +122,13 @@ mod tests {
     fn who_disagrees_is_named_and_what_both_do() {
         for is_over in [false, true] {
             let mut agreement = Agreement::default();
-            assert_eq!(agreement.expect(0, (4, Deed::Gather { root: 4 })), Ok(()));
+            assert_eq!(agreement.expect(0, (4, Deed::AllToAll)), Ok(()));
             if is_over {
                 agreement.end(0);
             }
-            let said = agreement.hear(0, (7, Deed::Gather { root: 2 })).expect_err("they disagree");
-            assert!(
-                said.contains("round 0 of an exchange member 4 calls `gather` with the root 4"),
-                "{said}"
-            );
-            assert!(said.contains("member 7 calls `gather_at` with the root 2"), "{said}");
+            let said = agreement.hear(0, (7, Deed::ShowAll)).expect_err("they disagree");
+            assert!(said.contains("round 0 of an exchange member 4 calls `all_to_all`"), "{said}");
+            assert!(said.contains("member 7 calls `show_all`"), "{said}");
         }
     }
 

@@ -20,8 +20,6 @@ pub(super) enum Share {
     All,
     /// All members see all of it.
     See,
-    /// This one gets all of it.
-    One(u64),
 }
 
 /// Whom a piece of a bundle is for, among the members of a host.
@@ -50,26 +48,24 @@ impl Share {
             Self::Each(_) => Deed::AllToAll,
             Self::All => Deed::AllGather,
             Self::See => Deed::ShowAll,
-            Self::One(root) => Deed::Gather { root: *root },
         }
     }
 
-    /// What a member gets of an offer, and how; `None`: nothing.
+    /// What a member gets of an offer, and how.
     ///
     /// # Panics
     /// If the offer has no such part.
-    pub(super) fn part_for(&self, to: u64, offered: &ReceivedView<u8>) -> Option<(Whom, ReceivedView<u8>)> {
+    pub(super) fn part_for(&self, to: u64, offered: &ReceivedView<u8>) -> (Whom, ReceivedView<u8>) {
         match self {
             Self::Each(partition) => {
                 let part = partition.part(to);
                 let part = part.unwrap_or_else(|| panic!("an exchange has no part for member {to}"));
                 let part =
                     offered.only(part).unwrap_or_else(|error| panic!("a part of an exchange: {error}"));
-                Some((Whom::One(to), part))
+                (Whom::One(to), part)
             }
-            Self::All => Some((Whom::All, offered.clone())),
-            Self::See => Some((Whom::See, offered.clone())),
-            Self::One(one) => (*one == to).then(|| (Whom::One(to), offered.clone())),
+            Self::All => (Whom::All, offered.clone()),
+            Self::See => (Whom::See, offered.clone()),
         }
     }
 }
@@ -104,25 +100,18 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// The bundle for the members of a host, and the member that takes it: the one for whom all of it is, or the host's leader. `None`: there
-    /// is nothing for that host.
-    pub(super) fn for_host(offers: &[Offer], host: &[u64]) -> Option<(u64, Self)> {
+    /// What the members of a host get.
+    pub(super) fn for_host(offers: &[Offer], host: &[u64]) -> Self {
         let (mut pieces, mut parts) = (Vec::new(), Vec::new());
         for (from, share, offered) in offers {
             // What all get goes once to each host.
             let members = if matches!(share, Share::All | Share::See) { &host[..1] } else { host };
-            for (to, part) in members.iter().filter_map(|to| share.part_for(*to, offered)) {
+            for (to, part) in members.iter().map(|to| share.part_for(*to, offered)) {
                 pieces.push(Piece { from: *from, to, bytes: part.len() as u64 });
                 parts.push(part);
             }
         }
-        let first = pieces.first()?.to;
-        let is_for_one = pieces.iter().all(|piece| piece.to == first);
-        let taker = match first {
-            Whom::One(one) if is_for_one => one,
-            _ => host[0],
-        };
-        Some((taker, Self { pieces, parts }))
+        Self { pieces, parts }
     }
 
     /// Puts the parts side by side, and gives `send` what there is and where all of it lies: at once where that takes no longer than two

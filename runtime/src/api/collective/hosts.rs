@@ -1,6 +1,5 @@
 //! Hosts of an exchange's seats: which seats share the host, and which are on each of the others.
 
-use super::bundle::Share;
 use crate::model::ids::{CollectionId, PeId};
 use crate::model::index::ArrayIndex;
 use crate::pe::Pe;
@@ -41,11 +40,8 @@ impl SeatHosts {
         after.iter().chain(before).copied()
     }
 
-    /// Whether somebody on another host gets what a member offers.
-    pub(super) fn reaches_others(&self, share: &Share) -> bool {
-        match share {
-            Share::One(to) => self.mates.binary_search(to).is_err(),
-            _ => !self.others.is_empty(),
-        }
+    /// Whether there are members on other hosts.
+    pub(super) fn has_others(&self) -> bool {
+        !self.others.is_empty()
     }
 }

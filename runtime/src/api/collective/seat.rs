@@ -6,8 +6,8 @@
 //!                    collect --> the host's leader --spread--> leader of each other host --land, show--> seats there
 //! ```
 //! 1. The lowest seat of a host leads it. It has what its mates offer as views, which costs no copy where memory can be mapped; when all
-//!    have offered, it sends each other host what that host's seats get, in one message. So a round costs one message for each two hosts, or
-//!    one from each host where a single member gets everything, and every byte crosses once to each host.
+//!    have offered, it sends each other host what that host's seats get, in one message. So a round costs one message for each two hosts, and
+//!    every byte crosses once to each host.
 //! 2. A seat whose member has not begun a round keeps the posts, or the views, of those who have.
 //! 3. Whatever comes says what its member does in the round; see [`agreement`](super::agreement).
 
@@ -105,20 +105,6 @@ impl Seat {
         self.agreement.end(round);
     }
 
-    /// Hears that the member takes part in a round in which it gets nothing.
-    #[entry]
-    pub(super) fn attend(&mut self, round: u64, deed: Deed) {
-        if self.expect(round, (self.this_index(), deed)) {
-            self.agreement.end(round);
-        }
-    }
-
-    /// Hears what another member does in a round in which it tells nobody else.
-    #[entry]
-    pub(super) fn witness(&mut self, round: u64, word: Word) {
-        self.hear(round, word);
-    }
-
     /// Begins a round in which the member sees what all members show.
     #[entry]
     pub(super) fn watch(&mut self, round: u64, done: Callback<Gathered<u8>>) {
@@ -188,14 +174,13 @@ impl Seat {
     pub(super) fn offer(&mut self, round: u64, share: Share, #[nocopy] mine: ReceivedView<u8>) {
         let (me, seats) = (self.this_index(), self.this_collection());
         let (hosts, word) = (self.hosts(), (me, share.deed()));
-        if hosts.reaches_others(&share) {
+        if hosts.has_others() {
             seats.at(hosts.mates[0]).collect(round, me, share.clone(), mine.clone());
         }
         for to in hosts.mates_after(me) {
             match share.part_for(to, &mine) {
-                Some((Whom::See, part)) => seats.at(to).show(round, me, part),
-                Some((_, part)) => seats.at(to).land(round, word, part),
-                None => {}
+                (Whom::See, part) => seats.at(to).show(round, me, part),
+                (_, part) => seats.at(to).land(round, word, part),
             }
         }
     }
@@ -213,10 +198,9 @@ impl Seat {
         let Some(offers) = self.bundles.take_if(round, mates) else { return };
         let seats = self.this_collection();
         for others in &self.hosts().others {
-            if let Some((to, bundle)) = Bundle::for_host(&offers, others) {
-                let taker = seats.at(to);
-                bundle.pack(move |pieces, all| taker.spread(round, deed, pieces, all));
-            }
+            let leader = seats.at(others[0]);
+            Bundle::for_host(&offers, others)
+                .pack(move |pieces, all| leader.spread(round, deed, pieces, all));
         }
     }
 
