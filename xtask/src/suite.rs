@@ -13,8 +13,8 @@ use crate::vm;
 /// Backends that are features. They load their libraries at run time; their checks skip what is not there.
 const BACKENDS: &str = "ofi,verbs,mpi";
 
-/// The features with which all is built and tested: the backends, CUDA's devices, and the dashboard.
-const FEATURES: &str = "ofi,verbs,mpi,cuda,dashboard";
+/// The features with which all is built and tested: the backends, CUDA's devices, the dashboard, and the DSA.
+const FEATURES: &str = "ofi,verbs,mpi,cuda,dashboard,dsa";
 
 /// Runs all checks; `quick` leaves out documentation and models.
 pub(crate) fn run(quick: bool, report: &mut Report) {

@@ -8,6 +8,7 @@ pub(crate) enum Submitted {
     /// It has been copied, and has taken the thread's time.
     Over,
     /// The engine has it, until [`Engine::poll`] hands it back.
+    #[cfg_attr(not(any(feature = "dsa", test)), expect(dead_code, reason = "only hardware copies by itself"))]
     UnderWay,
 }
 

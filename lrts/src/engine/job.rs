@@ -195,6 +195,10 @@ impl Fragment {
 
     /// First byte to read, and first to write, if both are in this process's address space, side by side. They are this fragment's while it
     /// lives: an engine that uses them keeps it until it has stopped.
+    #[cfg_attr(
+        not(any(feature = "dsa", test)),
+        expect(dead_code, reason = "processors reach other address spaces, too")
+    )]
     pub(crate) fn places(&self) -> Option<(*const u8, *mut u8)> {
         let Work::Transfer { operation, range, .. } = self.job.work() else { return None };
         let there = range.address()?.wrapping_add(self.at);

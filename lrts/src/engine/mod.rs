@@ -10,8 +10,9 @@
 //! 4. What an engine hands back unfinished is copied by a processor.
 //! 5. A thread that has made a job end finds it in [`Copies::pop_ended`] right away: nobody has to be woken for it.
 //!
-//! An engine of hardware is one more [`Engine`], which is offered fragments before the processors: [`Dsa`], where an option asks for it.
+//! An engine of hardware is one more [`Engine`], which is offered fragments before the processors: `Dsa`, of the feature `dsa`, where an option asks for it.
 
+#[cfg(feature = "dsa")]
 mod dsa;
 #[expect(clippy::module_inception, reason = "the trait of all engines")]
 mod engine;
@@ -24,6 +25,7 @@ mod mock;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+#[cfg(feature = "dsa")]
 pub(crate) use dsa::Dsa;
 pub(crate) use engine::Engine;
 pub(crate) use job::{CopyPath, Ended};

@@ -209,6 +209,17 @@ fn carry_on(copies: &Copies, whose: Whose) {
     let _ = catch_unwind(AssertUnwindSafe(|| copies.carry_on(whose)));
 }
 
+/// A DSA in software, if this build has the engine.
+fn software_dsa(seed: u64) -> Option<Box<dyn Engine>> {
+    #[cfg(feature = "dsa")]
+    return Some(Box::new(Dsa::software(seed)));
+    #[cfg(not(feature = "dsa"))]
+    return {
+        _ = seed;
+        None
+    };
+}
+
 /// One course of events, by one thread, or with others that help.
 fn play(seed: u64, regions: &Arc<Regions>) {
     let mut chance = StdRng::seed_from_u64(seed);
@@ -216,7 +227,7 @@ fn play(seed: u64, regions: &Arc<Regions>) {
         (chance.random_ratio(1, 4), chance.random_ratio(3, 4), chance.random_ratio(1, 8));
     let helpers = if seed.is_multiple_of(50) { 2 } else { 0 };
     let mock = has_mock.then(|| Box::new(Mock::new(seed, panics)) as Box<dyn Engine>);
-    let dsa = has_dsa.then(|| Box::new(Dsa::software(seed)) as Box<dyn Engine>);
+    let dsa = if has_dsa { software_dsa(seed) } else { None };
     let copies = Copies::by(mock.into_iter().chain(dsa).collect());
     let mut posted = Vec::new();
     let ends = Mutex::new(Vec::new());
@@ -283,7 +294,7 @@ fn nothing_is_lost_and_nothing_told_twice() {
 fn copies_that_nobody_finishes_give_their_claims_back() {
     let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
     let engines: [Option<Box<dyn Engine>>; 4] =
-        [None, None, Some(Box::new(Mock::new(0, false))), Some(Box::new(Dsa::software(0)))];
+        [None, None, Some(Box::new(Mock::new(0, false))), software_dsa(0)];
     for (taken, engine) in [0, 2, 2, 2].into_iter().zip(engines) {
         let copies = Copies::by(engine.into_iter().collect());
         // More than the engines take in two turns: at most four at once, and the thread one.
@@ -300,6 +311,7 @@ fn copies_that_nobody_finishes_give_their_claims_back() {
 }
 
 /// A DSA of this host, or in words why there is none.
+#[cfg(feature = "dsa")]
 #[test]
 fn a_dsa_of_hardware_copies() {
     let dsa = match Dsa::open(NodeId(0)) {

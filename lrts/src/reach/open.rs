@@ -10,7 +10,9 @@ use crate::backends::{self, Backend, KernelCopy, Messages, Network};
 use crate::bootstrap::Bootstrap;
 use crate::cma::Cma;
 use crate::emulated::Emulated;
-use crate::engine::{Dsa, Engine};
+#[cfg(feature = "dsa")]
+use crate::engine::Dsa;
+use crate::engine::Engine;
 use crate::error::LrtsError;
 use crate::host::HostPeers;
 use crate::ids::NodeId;
@@ -267,11 +269,21 @@ impl Reach {
 
 /// The engines that the options ask for; what is not to be had is told in words, since processors copy as well.
 fn open_engines(node: NodeId, options: &ReachOptions) -> (Vec<Box<dyn Engine>>, Option<String>) {
-    match options.dsa.then(|| Dsa::open(node)) {
+    match options.dsa.then(|| open_dsa(node)) {
         None => (Vec::new(), None),
-        Some(Ok(dsa)) => (vec![Box::new(dsa)], None),
+        Some(Ok(dsa)) => (vec![dsa], None),
         Some(Err(why)) => (Vec::new(), Some(format!("no DSA for `+dsa`, so processors copy: {why}"))),
     }
+}
+
+#[cfg(feature = "dsa")]
+fn open_dsa(node: NodeId) -> Result<Box<dyn Engine>, String> {
+    Ok(Box::new(Dsa::open(node)?))
+}
+
+#[cfg(not(feature = "dsa"))]
+fn open_dsa(_: NodeId) -> Result<Box<dyn Engine>, String> {
+    Err("this program was built without the feature `dsa` of the crate `chare`".to_owned())
 }
 
 /// Fails unless the memory of all other nodes can be copied by the kernel.

@@ -19,7 +19,7 @@ pub struct ReachOptions {
     pub nocma: bool,
     /// `+noshm`: no messages through shared memory and no mappings between nodes.
     pub noshm: bool,
-    /// `+dsa`: long copies within a host are offered to a DSA first.
+    /// `+dsa`: long copies within a host are offered to a DSA first, by the feature `dsa`.
     pub dsa: bool,
     /// `+encrypt`: frames of TCP between hosts are sealed, not only tagged.
     pub encrypt: bool,

@@ -33,7 +33,7 @@ pub struct Config {
     pub nocma: bool,
     /// `+noshm`: no shared memory between processes.
     pub noshm: bool,
-    /// `+dsa`: offer long copies within a host to a DSA first.
+    /// `+dsa`: offer long copies within a host to a DSA first. Needs the feature `dsa`.
     pub dsa: bool,
     /// `+interface`: the interface on which nodes listen for those of other hosts.
     pub interface: Option<Interface>,

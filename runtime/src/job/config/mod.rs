@@ -66,7 +66,7 @@ struct Options {
     /// Do not use shared memory between processes
     #[arg(long)]
     noshm: bool,
-    /// Let Intel's DSA copy, where there is one: never seen on hardware
+    /// Let Intel's DSA copy, where there is one: never seen on hardware (feature `dsa`)
     #[arg(long)]
     dsa: bool,
     /// Where nodes listen for other hosts, as eth0 or 10.1.0.0/16
@@ -151,12 +151,14 @@ impl Config {
         if options.help {
             return Ok(Parsed::Help(help(command)));
         }
-        if options.dashboard.is_some() && !cfg!(feature = "dashboard") {
-            return Err(ConfigError::Value(
-                "`+dashboard` needs the feature `dashboard` of the crate `chare`, without which this program was built"
-                    .to_owned(),
-            ));
-        }
+        let lacks = |option, is_given: bool, is_here: bool| match is_given && !is_here {
+            true => Err(ConfigError::Value(format!(
+                "`+{option}` needs the feature `{option}` of the crate `chare`, without which this program was built"
+            ))),
+            false => Ok(()),
+        };
+        lacks("dashboard", options.dashboard.is_some(), cfg!(feature = "dashboard"))?;
+        lacks("dsa", options.dsa, cfg!(feature = "dsa"))?;
         Ok(Parsed::Run(Box::new(Self {
             pes_per_node: options.p,
             nodes: options.n,

@@ -274,3 +274,9 @@ fn to_words(arguments: &[&str]) -> Vec<String> {
 fn a_program_without_the_dashboard_says_what_it_lacks() {
     assert!(refusal("+dashboard", &[]).contains("the feature `dashboard`"));
 }
+
+#[cfg(not(feature = "dsa"))]
+#[test]
+fn a_program_without_the_dsa_says_what_it_lacks() {
+    assert!(refusal("+dsa", &[]).contains("`+dsa` needs the feature `dsa` of the crate `chare`"));
+}
