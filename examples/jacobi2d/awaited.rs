@@ -50,7 +50,7 @@ impl Block {
                 change = this.with(Self::sweep);
                 iteration += 1;
             }
-            this.contribute(max(change), this.collection().judge_callback());
+            this.contribute(max(change), this.this_collection().judge_callback());
             change = this.when(Self::judge).await;
         }
         let (problem, error) = this.with(|block| (block.problem.clone(), block.grid.error()));

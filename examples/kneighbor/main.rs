@@ -52,7 +52,8 @@ impl Cell {
     /// Asks all neighbours, round after round. `done` gets how many answers were right.
     #[entry]
     async fn ask(this: This<Self>, neighbours: u64, bytes: u64, rounds: u64, done: Callback<u64>) {
-        let (all, me, elements) = (this.collection(), this.index(), this.with(|cell| cell.elements));
+        let (all, me, elements) =
+            (this.this_collection(), this.this_index(), this.with(|cell| cell.elements));
         let mut right = 0;
         for round in 0..rounds {
             let fill = round as u8;

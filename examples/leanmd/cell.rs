@@ -77,8 +77,11 @@ impl Cell {
 
     /// Tells the pairs where the atoms are, and waits for the forces.
     async fn feel(this: &This<Self>, pairs: &PairSectionProxy) -> Vec<i64> {
-        let client =
-            Client { cell: this.index(), pairs: pairs.clone(), forces: this.proxy().forces_callback() };
+        let client = Client {
+            cell: this.this_index(),
+            pairs: pairs.clone(),
+            forces: this.this_chare().forces_callback(),
+        };
         let positions = this.with(|cell| cell.atoms.iter().map(|atom| atom.position).collect::<Vec<_>>());
         pairs.meet(client, positions);
         this.when(Self::forces).await
@@ -89,7 +92,7 @@ impl Cell {
         let leaving = this.with(Self::take_leaving);
         let neighbours = leaving.len();
         for (place, atoms) in leaving {
-            this.collection().at(place).arrive(step, atoms);
+            this.this_collection().at(place).arrive(step, atoms);
         }
         for _ in 0..neighbours {
             let (_, atoms) = this.when(Self::arrive).reference(step).await;

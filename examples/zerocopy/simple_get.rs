@@ -90,7 +90,7 @@ impl Ping {
             (ping.integers, ping.doubles) = (integers.into_vec(), doubles.into_vec());
             ping.characters = characters.into_vec();
         });
-        this.collection().at(0).destinations_done();
+        this.this_collection().at(0).destinations_done();
     }
 
     /// On element 0, for each source.

@@ -82,7 +82,7 @@ impl Ping {
         // The sources come back; dropped here.
         drop((put_integers.await, put_doubles.await, put_characters.await));
         println!("put source done");
-        this.collection().at(0).side_done();
+        this.this_collection().at(0).side_done();
     }
 
     /// On element 1, for each target.

@@ -104,7 +104,7 @@ impl Member {
 
     #[entry]
     async fn ask(this: This<Self>, done: Callback<Option<u64>>) {
-        done.send(this.collection().on(PeId(0)).answer().await);
+        done.send(this.this_collection().on(PeId(0)).answer().await);
     }
 
     /// Asks what will not be answered.

@@ -261,7 +261,7 @@ impl Judge {
     /// Two reductions in flight, awaited in the wrong order.
     #[entry]
     async fn run(this: This<Self>, done: Callback<u64>) {
-        let total = this.collection().total_callback();
+        let total = this.this_collection().total_callback();
         this.contribute(sum(1), total.with_reference(1));
         this.contribute(sum(10), total.with_reference(2));
         let second = this.when(Self::total).reference(2).await;

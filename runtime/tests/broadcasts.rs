@@ -128,7 +128,7 @@ impl Member {
     #[entry]
     async fn send_to_all(this: This<Self>, seed: u32, len: u64, times: u32, done: Callback<u64>) {
         let source = buffer(seed, len as usize, true);
-        let all = this.collection();
+        let all = this.this_collection();
         let mut sent = Vec::new();
         for _ in 0..times {
             let (back, on_sent) = chare::future::<Sent<u32>>();

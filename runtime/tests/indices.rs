@@ -38,10 +38,10 @@ macro_rules! array_of {
                     element.visits += 1;
                     (element.visits, element.born.clone())
                 });
-                assert_eq!((visits, index), (1, this.index()));
+                assert_eq!((visits, index), (1, this.this_index()));
                 match route.split_first() {
-                    Some((next, rest)) => this.collection().at(next.clone()).relay(rest.to_vec(), done),
-                    None => done.send(this.index()),
+                    Some((next, rest)) => this.this_collection().at(next.clone()).relay(rest.to_vec(), done),
+                    None => done.send(this.this_index()),
                 }
             }
         }

@@ -194,7 +194,7 @@ impl Member {
     #[entry]
     async fn relay(this: This<Self>, next: u64, trail: Vec<u64>, done: Callback<Vec<u64>>) {
         let mut trail = trail;
-        trail.push(this.index());
+        trail.push(this.this_index());
         let (value, callback) = chare::future::<u64>();
         callback.send(next);
         let next = value.await;
@@ -202,7 +202,7 @@ impl Member {
         if next == 0 {
             done.send(trail);
         } else {
-            this.collection().at(next).relay(next - 1, trail, done);
+            this.this_collection().at(next).relay(next - 1, trail, done);
         }
     }
 }

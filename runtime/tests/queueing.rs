@@ -158,7 +158,7 @@ impl Vault {
     /// Calls another chare; returns whether its answer is there at once, and the answer.
     #[entry]
     async fn visit(this: This<Self>, other: VaultElementProxy) -> (bool, u32) {
-        other.put(5, Some(this.proxy()));
+        other.put(5, Some(this.this_chare()));
         let value = other.look();
         let at_once = value.is_ready();
         (at_once, value.await)

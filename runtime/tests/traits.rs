@@ -326,7 +326,7 @@ impl<T: Summand> Adder<T> {
     /// Every element hears every other, in order.
     #[entry]
     async fn run(this: This<Self>, count: u64) -> T {
-        let (adders, me) = (this.collection(), this.index());
+        let (adders, me) = (this.this_collection(), this.this_index());
         let own = this.with(|adder| adder.total.clone());
         (0..count).for_each(|to| adders.at(to).share(me, own.clone()));
         for from in 0..count {

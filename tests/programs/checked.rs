@@ -180,7 +180,7 @@ impl Worker {
 
     #[entry]
     async fn exchange(this: This<Self>, round: u64, over: Callback<()>) {
-        let (me, peer) = (chare::my_pe().0, this.collection().on(next()));
+        let (me, peer) = (chare::my_pe().0, this.this_collection().on(next()));
         let ((borrowed, on_borrowed), (landed, on_landed)) = (chare::future(), chare::future());
         peer.borrow(BufferMut::from_fn(BULK, |_| word(me, round)), round, on_borrowed);
         peer.land(vec![word(me, round); BULK], round, on_landed);

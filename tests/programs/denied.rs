@@ -102,7 +102,7 @@ impl Peer {
     async fn exchange(this: This<Self>, memory: Memory, rounds: u64, over: Callback<()>) {
         let next = PeId((chare::my_pe().0 + 1) % chare::pes());
         let (handles, to_handles) = chare::future();
-        this.collection().on(next).register(memory, to_handles);
+        this.this_collection().on(next).register(memory, to_handles);
         let (source, target) = handles.await;
         for round in 1..=rounds {
             let ((read, on_read), (written, on_written)) = (chare::future(), chare::future());
@@ -115,10 +115,10 @@ impl Peer {
                 let every_other = Layout::vector(count, 1, 2).expect("it fits");
                 let values: Buffer<u64> = memory.full_of(round).into();
                 let ((taken, on_taken), (seen, on_seen)) = (chare::future(), chare::future());
-                this.collection()
+                this.this_collection()
                     .on(next)
                     .take(SendBuffer::from(values.clone()).only(&every_other), on_taken);
-                this.collection().on(next).look(SendBuffer::from(values).only(&every_other), on_seen);
+                this.this_collection().on(next).look(SendBuffer::from(values).only(&every_other), on_seen);
                 assert_eq!((taken.await, seen.await), (count * round, count * round), "round {round}");
             }
         }

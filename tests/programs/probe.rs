@@ -121,7 +121,7 @@ impl Member {
 
     #[entry]
     async fn flood(this: This<Self>, others: Vec<SourceHandle<u64>>) {
-        let (me, all) = (chare::my_pe(), this.collection());
+        let (me, all) = (chare::my_pe(), this.this_collection());
         for round in 0.. {
             for pe in (0..chare::pes()).map(PeId).filter(|pe| *pe != me) {
                 all.on(pe).bounce(round, vec![round; 200], me);

@@ -112,7 +112,7 @@ impl Waiter {
     /// Calls itself and awaits the call, `times` times; returns the nanoseconds.
     #[entry]
     async fn await_ticks(this: This<Self>, times: u64) -> u64 {
-        let me = this.proxy();
+        let me = this.this_chare();
         let began = Instant::now();
         for number in 0..times {
             me.tick(number);

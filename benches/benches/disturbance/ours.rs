@@ -80,7 +80,7 @@ impl Lander {
     async fn have_landings(this: This<Self>, is_fetched: bool, is_mapped: bool, first: Callback<()>) {
         let buffer: Buffer<u64> =
             if is_mapped { BufferMut::from_fn(LEN, |_| 7).freeze() } else { vec![7; LEN].into() };
-        let target = this.collection().on(landing_pe());
+        let target = this.this_collection().on(landing_pe());
         let mut first = Some(first);
         while !this.with(|lander| lander.is_over) {
             let (landed, done) = chare::future();

@@ -61,7 +61,7 @@ impl Tile {
     pub(crate) async fn compare(this: This<Self>, steps: u32, done: Callback<(u64, u64)>) {
         let (problem, field) = this.with(|tile| (tile.problem, tile.field.clone()));
         let field = field.expect("no loop has it");
-        let (neighbours, stream) = (neighbours(this.index(), &problem), this.with(|tile| tile.stream()));
+        let (neighbours, stream) = (neighbours(this.this_index(), &problem), this.with(|tile| tile.stream()));
         let mut times_ns = [0; 2];
         // The first exchange of each is not counted; both have to bring the same.
         for step in 0..=steps {
@@ -99,7 +99,7 @@ impl Tile {
         let (problem, kernel, field) =
             this.with(|tile| (tile.problem, tile.kernel.take(), tile.field.take()));
         let (kernel, mut field) = kernel.zip(field).expect("one loop at a time");
-        let neighbours = neighbours(this.index(), &problem);
+        let neighbours = neighbours(this.this_index(), &problem);
         for step in 0..problem.steps {
             let around = Around {
                 tile: &this,
@@ -113,7 +113,7 @@ impl Tile {
             field = kernel.sweep(&parts).unwrap_or_else(|error| panic!("a sweep: {error}"));
         }
         let wrong = if problem.is_verified {
-            problem.count_wrong(this.index(), &read(&field, kernel.stream()).await)
+            problem.count_wrong(this.this_index(), &read(&field, kernel.stream()).await)
         } else {
             0
         };

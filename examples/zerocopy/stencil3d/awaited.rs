@@ -30,7 +30,7 @@ impl Block {
             let mut backs = Vec::new();
             for side in Side::ALL {
                 let (back, on_back) = chare::future();
-                let neighbour = this.collection().at(problem.neighbour(this.index(), side));
+                let neighbour = this.this_collection().at(problem.neighbour(this.this_index(), side));
                 let face = this.with(|block| block.grid.face(side));
                 neighbour.receive(iteration, side.opposite(), face.on_sent(on_back));
                 backs.push(back);
@@ -46,7 +46,7 @@ impl Block {
                 block.grid.sweep();
             });
         }
-        this.with(|block| problem.check(this.index(), &block.grid));
+        this.with(|block| problem.check(this.this_index(), &block.grid));
         this.contribute(barrier(), done);
     }
 }

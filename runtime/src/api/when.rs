@@ -207,7 +207,7 @@ impl<C: Chare> This<C> {
     ///
     ///     #[entry]
     ///     async fn run(this: This<Self>, iterations: u32, done: Callback<f64>) {
-    ///         let (ring, me) = (this.collection(), this.index());
+    ///         let (ring, me) = (this.this_collection(), this.this_index());
     ///         for iteration in 0..iterations {
     ///             let value = this.with(|smoother| smoother.value);
     ///             ring.at((me + 1) % 3).neighbour(iteration, value);

@@ -40,7 +40,7 @@ impl Listener {
     #[entry]
     async fn think(this: This<Self>, done: Callback<u64>) {
         this.with(|element| element.heard.send(1 << element.this_index()));
-        let index = this.collection().at(0).repeat(this.index()).await;
+        let index = this.this_collection().at(0).repeat(this.this_index()).await;
         this.contribute(sum(1u64 << index), done);
     }
 

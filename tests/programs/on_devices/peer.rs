@@ -75,7 +75,7 @@ impl Peer {
     /// Sends what the case says, and says what went wrong.
     #[entry]
     pub(crate) async fn send(this: This<Self>, to: PeId, case: Case, done: Callback<String>) {
-        let peer = this.collection().on(to);
+        let peer = this.this_collection().on(to);
         drop(this);
         let (elements, _) = case.source();
         let layout = case.selection.layout(case.len);
@@ -205,7 +205,7 @@ impl Peer {
     #[entry]
     pub(crate) async fn send_on_and_on(this: This<Self>, to: PeId) {
         println!("node {} has process {}", chare::my_node().0, std::process::id());
-        let peer = this.collection().on(to);
+        let peer = this.this_collection().on(to);
         drop(this);
         for round in 0_u64.. {
             let (back, on_sent) = chare::future::<SentDevice<u32>>();
@@ -230,7 +230,7 @@ impl Peer {
     /// Sends a long buffer to all peers, again and again.
     #[entry]
     pub(crate) async fn send_to_many_on_and_on(this: This<Self>) {
-        let peers = this.collection();
+        let peers = this.this_collection();
         drop(this);
         loop {
             let (back, on_sent) = chare::future::<SentDevice<u32>>();
@@ -257,7 +257,7 @@ impl Peer {
     /// Sends long buffers of the host by way of another PE's device, all at once, and says what was wrong with those that came back.
     #[entry]
     pub(crate) async fn crowd(this: This<Self>, by: PeId, done: Callback<String>) {
-        let (peer, home) = (this.collection().on(by), chare::my_pe());
+        let (peer, home) = (this.this_collection().on(by), chare::my_pe());
         drop(this);
         let elements = |number: u32| (number..).step_by(3).take(CROWDED).collect::<Vec<u32>>();
         let mut answers = Vec::new();
@@ -279,7 +279,7 @@ impl Peer {
         #[nocopy] face: DeviceReceived<u32>,
         done: Callback<Vec<u32>>,
     ) {
-        this.collection().on(home).take(SendDeviceBuffer::from(face.into_buffer()), done);
+        this.this_collection().on(home).take(SendDeviceBuffer::from(face.into_buffer()), done);
     }
 }
 

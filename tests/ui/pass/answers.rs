@@ -40,7 +40,7 @@ impl Oracle {
     /// Waits.
     #[entry]
     pub async fn think(this: This<Self>, #[nocopy] row: Received<f64>, one: u8) -> (u64, f64) {
-        (this.index() + u64::from(one), row[0])
+        (this.this_index() + u64::from(one), row[0])
     }
 
     /// Sees the arguments before, and not where the answer goes.

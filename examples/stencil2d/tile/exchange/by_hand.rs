@@ -23,7 +23,7 @@ pub(super) async fn exchange(around: Around<'_>, step: u32) -> DeviceParts {
         let bytes = edge.elements().expect("the device is not lost").expect("the stream is past it");
         let points =
             bytes.chunks_exact(8).map(|point| f64::from_ne_bytes(point.try_into().expect("8 bytes")));
-        tile.collection().at(*neighbour).halo_on_host(step, way.back(), points.collect());
+        tile.this_collection().at(*neighbour).halo_on_host(step, way.back(), points.collect());
     }
     let mut parts = DeviceParts::default();
     for _ in neighbours {

@@ -9,7 +9,7 @@ pub(super) async fn exchange(around: Around<'_>, step: u32) -> DeviceParts {
     let Around { tile, problem, neighbours, field, .. } = around;
     for (way, neighbour) in neighbours {
         let edge = SendDeviceBuffer::from(field.clone()).only(&way.edge(problem.tile));
-        tile.collection().at(*neighbour).halo(step, way.back(), edge);
+        tile.this_collection().at(*neighbour).halo(step, way.back(), edge);
     }
     let mut parts = DeviceParts::default();
     for _ in neighbours {

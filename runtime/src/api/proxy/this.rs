@@ -252,14 +252,6 @@ impl<C: Chare> This<C> {
     {
         ElementHandle::new(self.identity().target).into()
     }
-
-    /// The same as [`This::this_chare`], in one word.
-    pub fn proxy(&self) -> C::Element
-    where
-        C::Element: From<ElementHandle<C>>,
-    {
-        self.this_chare()
-    }
 }
 
 impl<C: Chare> This<C>
@@ -274,22 +266,9 @@ where
         CollectionHandle::new(place_of(self.identity()).0).into()
     }
 
-    /// The same as [`This::this_collection`], in one word.
-    pub fn collection(&self) -> C::Proxy
-    where
-        C::Proxy: From<CollectionHandle<C>>,
-    {
-        self.this_collection()
-    }
-
     /// The member's index.
     pub fn this_index(&self) -> C::Index {
         index_of(self.identity())
-    }
-
-    /// The same as [`This::this_index`], in one word.
-    pub fn index(&self) -> C::Index {
-        self.this_index()
     }
 
     /// Adds this member's share to the collection's next reduction; see [`ThisMember::contribute`].
