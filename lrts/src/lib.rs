@@ -2,6 +2,7 @@
 
 #[cfg_attr(loom, allow(dead_code, reason = "the models need none"))]
 mod aead;
+mod ambient;
 mod capabilities;
 pub mod codec;
 mod engine;
@@ -45,6 +46,7 @@ pub mod tcp;
 pub mod verbs;
 pub mod wrappers;
 
+pub use ambient::{clock, dice};
 pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};
 pub use frame::{Channel, Frame};

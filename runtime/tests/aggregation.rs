@@ -1,5 +1,7 @@
 //! Aggregated calls: each arrives once, whatever the grid, the path and the order, and quiescence waits for all.
 
+#![expect(clippy::disallowed_methods, reason = "waits as long as users would")]
+
 mod every_path;
 
 use chare::prelude::*;

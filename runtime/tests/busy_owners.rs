@@ -1,6 +1,8 @@
 //! Copies that a receiver and the owner of the source make together, while PEs of either are in long entries: a landing waits for none of
 //! these.
 
+#![expect(clippy::disallowed_methods, reason = "waits as long as users would")]
+
 use chare::Job;
 use chare::prelude::*;
 use std::sync::Mutex;

@@ -1,5 +1,7 @@
 //! Jobs beside other programs: threads, executors and tokio outside the PEs give a job work, await answers and its end.
 
+#![expect(clippy::disallowed_methods, reason = "a thread outside the job is what is tested")]
+
 use chare::prelude::*;
 use chare::{Job, JobError, JobHandle, NoAnswer};
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Paths between nodes: the same programs over each of them; a user must see no difference.
 
+#![expect(clippy::disallowed_methods, reason = "a thread outside the job is what is tested")]
+
 mod every_path;
 
 use chare::prelude::*;

@@ -1,6 +1,8 @@
 //! Limits of short nocopy arguments: the longest and one byte beyond, elements of any alignment, layouts that select nothing, long ordinary
 //! arguments beside them, calls from post methods, and posts that other threads serve.
 
+#![expect(clippy::disallowed_methods, reason = "a thread outside the job is what is tested")]
+
 mod every_path;
 
 use bytemuck::{Pod, Zeroable};

@@ -1,5 +1,7 @@
 //! Traits of entries: one proxy for chares of several types and kinds.
 
+#![expect(clippy::disallowed_types, reason = "programs keep proxies in them")]
+
 mod every_path;
 
 use chare::prelude::*;

@@ -1,5 +1,6 @@
 //! Ends of transfers: buffers, lengths, the caller's own values and errors come back, over every path.
 
+#![expect(clippy::disallowed_methods, reason = "a thread outside the job is what is tested")]
 #![expect(unsafe_code, reason = "makes buffers of memory that others own")]
 
 mod every_path;

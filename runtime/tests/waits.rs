@@ -1,5 +1,7 @@
 //! Waits of `async` entries for time and for the world outside, beside entries that run meanwhile.
 
+#![expect(clippy::disallowed_methods, reason = "waits as long as users would")]
+
 use chare::prelude::*;
 use chare::{Job, TimedOut};
 use std::time::{Duration, Instant};

@@ -3,6 +3,7 @@
 //! **Threads.** Every unsafe function here may be called by the threads that the granted level allows, and by no others: any at
 //! a time ([`Threads::Multiple`](crate::Threads)), one at a time (`Serialized`), or MPI's main thread alone.
 
+#![expect(clippy::disallowed_methods, reason = "processes are waited for in real time")]
 #![expect(unsafe_code, reason = "calls functions of a shared library")]
 
 use crate::abi::{Handle, Status};

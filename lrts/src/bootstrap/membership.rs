@@ -1,5 +1,7 @@
 //! Membership: a node's place in the job, as every bootstrap keeps it, and the key that proves it.
 
+#![expect(clippy::disallowed_methods, reason = "nobody outside may guess the key, whatever drives the job")]
+
 use super::listening::{Listening, Ports};
 use crate::error::LrtsError;
 use crate::ids::NodeId;

@@ -3,6 +3,7 @@
 //! Exit handlers of libraries (C's `atexit`, C++'s global destructors) take apart what threads in the middle of their work still use: the
 //! process would crash, hang, or write nonsense on its way out. So none runs, but what was printed is written.
 
+#![expect(clippy::disallowed_methods, reason = "the process ends although its threads run")]
 #![expect(unsafe_code, reason = "calls C's fflush and _exit, which no safe crate offers")]
 
 use std::io::Write;

@@ -1,5 +1,7 @@
 //! Waiting for a socket to be readable, until a deadline.
 
+#![expect(clippy::disallowed_methods, reason = "sockets are waited for in real time")]
+
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::AsFd;
 use rustix::io::Errno;

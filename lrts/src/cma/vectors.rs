@@ -3,6 +3,7 @@
 //! 1. A call takes at most 1,024 vectors a side. Runs that follow each other on one side are one vector there.
 //! 2. The kernel may stop early, between vectors; the next call goes on behind the last byte that it moved.
 
+#![expect(clippy::disallowed_methods, reason = "measures what this machine takes")]
 #![expect(unsafe_code, reason = "calls process_vm_readv and process_vm_writev with many vectors")]
 
 use super::sys::{Direction, PIECE_BYTES_MAX, Remote, last_error};

@@ -13,7 +13,7 @@ use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Put, Refused, Token};
 use crate::memory::Memory;
 use crate::region::RegionKey;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The data of an operation at this end.
 enum LocalData {
@@ -43,12 +43,12 @@ impl OpenOperation {
 pub(super) struct Poster {
     peer: NodeId,
     last_id: OperationId,
-    open: HashMap<OperationId, OpenOperation>,
+    open: BTreeMap<OperationId, OpenOperation>,
 }
 
 impl Poster {
     pub(super) fn new(peer: NodeId) -> Self {
-        Self { peer, last_id: 0, open: HashMap::new() }
+        Self { peer, last_id: 0, open: BTreeMap::new() }
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -171,7 +171,7 @@ impl Poster {
     /// The peer is gone: completes all that is open.
     pub(super) fn abandon(&mut self) -> Vec<Completion> {
         let lost = || Err(TransferError::PeerLost(self.peer));
-        self.open.drain().map(|(_, operation)| operation.complete(lost())).collect()
+        std::mem::take(&mut self.open).into_values().map(|operation| operation.complete(lost())).collect()
     }
 }
 

@@ -13,7 +13,7 @@ use super::wire::{Header, OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::region::claim::ClaimMode;
 use crate::region::waiters::Waiters;
 use crate::region::{RegionKey, Regions};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 enum ServedOperation {
@@ -28,13 +28,13 @@ enum ServedOperation {
 /// Our half of one peer's operations here.
 pub(super) struct Server {
     regions: Arc<Regions>,
-    open: HashMap<OperationId, ServedOperation>,
+    open: BTreeMap<OperationId, ServedOperation>,
     waiting: Waiters<OperationId>,
 }
 
 impl Server {
     pub(super) fn new(regions: Arc<Regions>) -> Self {
-        Self { open: HashMap::new(), waiting: Waiters::new(Arc::clone(&regions)), regions }
+        Self { open: BTreeMap::new(), waiting: Waiters::new(Arc::clone(&regions)), regions }
     }
 
     pub(super) fn is_idle(&self) -> bool {

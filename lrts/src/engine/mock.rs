@@ -6,11 +6,11 @@
 use super::engine::{Engine, Submitted};
 use super::job::Fragment;
 use parking_lot::Mutex;
-use rand::rngs::StdRng;
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 struct Queue {
-    chance: StdRng,
+    chance: ChaCha8Rng,
     depth: usize,
     taken: Vec<Fragment>,
 }
@@ -23,12 +23,12 @@ pub(super) struct Mock {
 
 impl Mock {
     pub(super) fn new(seed: u64, panics: bool) -> Self {
-        let mut chance = StdRng::seed_from_u64(seed);
+        let mut chance = ChaCha8Rng::seed_from_u64(seed);
         let depth = chance.random_range(0..4);
         Self { queue: Mutex::new(Queue { chance, depth, taken: Vec::new() }), panics }
     }
 
-    fn may_panic(&self, chance: &mut StdRng) {
+    fn may_panic(&self, chance: &mut ChaCha8Rng) {
         assert!(!(self.panics && chance.random_ratio(1, 8)), "the mock engine panics");
     }
 }

@@ -31,6 +31,8 @@ pub(crate) use engine::Engine;
 pub(crate) use job::{CopyPath, Ended};
 pub use pieces::PiecewiseCopy;
 
+use crate::ambient::caller::Caller;
+use crate::ambient::clock;
 use crate::ids::NodeId;
 use crate::lrts::Token;
 use crate::operation::Operation;
@@ -43,7 +45,6 @@ use job::Fragment;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 /// Least bytes of a get or put that goes on in pieces where it is a copy: up to there, it takes
@@ -74,7 +75,7 @@ pub(crate) enum Whose {
 struct Standing {
     rest: Fragment,
     /// Who goes on with it when it polls. `None` if that is help, which can be left out.
-    poster: Option<ThreadId>,
+    poster: Option<Caller>,
     last_taken: Instant,
 }
 
@@ -128,8 +129,8 @@ impl Copies {
 
     fn stand(&self, rest: Fragment) {
         self.open.fetch_add(1, Ordering::Relaxed);
-        let poster = (!rest.is_help()).then(|| std::thread::current().id());
-        let last_taken = Instant::now();
+        let poster = (!rest.is_help()).then(Caller::current);
+        let last_taken = clock::now();
         self.jobs.lock().standing.push_back(Standing { rest, poster, last_taken });
     }
 
@@ -152,7 +153,7 @@ impl Copies {
 
     #[inline(never)]
     fn finds_own(&self) -> bool {
-        let own = Some(std::thread::current().id());
+        let own = Some(Caller::current());
         self.jobs.lock().standing.iter().any(|job| job.poster == own)
     }
 
@@ -206,10 +207,10 @@ impl Copies {
         let taken = loop {
             let Some(position) = jobs.position(whose) else { break None };
             let job = &mut jobs.standing[position];
-            is_for_others = whose == Whose::All && job.poster != Some(std::thread::current().id());
+            is_for_others = whose == Whose::All && job.poster != Some(Caller::current());
             let is_in_vain = job.rest.is_in_vain();
             let fragment = if is_in_vain { None } else { Some(job.rest.split(PIECE_BYTES)) };
-            job.last_taken = Instant::now();
+            job.last_taken = clock::now();
             if (is_in_vain || job.rest.len() == 0)
                 && let Some(over) = jobs.standing.remove(position)
             {
@@ -220,7 +221,7 @@ impl Copies {
             }
         };
         if taken.is_some() && is_for_others {
-            jobs.last_help = Some(Instant::now());
+            jobs.last_help = Some(clock::now());
         }
         drop(jobs);
         // Not under the lock: the memory of a job may go with its last fragment.
@@ -259,7 +260,7 @@ impl Jobs {
 
     fn forsaken(&self) -> Option<usize> {
         let first = self.standing.iter().position(|job| job.poster.is_some())?;
-        (self.standing[first].last_taken.elapsed() >= STANDSTILL).then_some(first)
+        (clock::since(self.standing[first].last_taken) >= STANDSTILL).then_some(first)
     }
 
     /// The first of these jobs, or of those among them that another process copies, too.
@@ -271,9 +272,9 @@ impl Jobs {
 
     /// The first job of this thread's, unless somebody helps.
     fn first_own(&self) -> Option<usize> {
-        let own = std::thread::current().id();
+        let own = Caller::current();
         let position = self.first(|job| job.poster == Some(own))?;
-        let is_left = self.last_help.is_some_and(|last| last.elapsed() < HELP_LASTS);
+        let is_left = self.last_help.is_some_and(|last| clock::since(last) < HELP_LASTS);
         (!is_left).then_some(position)
     }
 }

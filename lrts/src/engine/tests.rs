@@ -18,7 +18,7 @@ use crate::memory::MemoryMut;
 use crate::operation::LocalMemory;
 use crate::region::claim::ClaimMode;
 use crate::region::{ForeignRange, Held, RegionKey, Regions, Vector};
-use rand::rngs::StdRng;
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -72,7 +72,7 @@ impl PiecewiseCopy for Counted {
 }
 
 /// Posts a copy in pieces of drawn lengths.
-fn post_pieces(copies: &Copies, token: u64, chance: &mut StdRng) -> Posted {
+fn post_pieces(copies: &Copies, token: u64, chance: &mut ChaCha8Rng) -> Posted {
     let count = chance.random_range(1..20);
     let lens = (0..count).map(|_| chance.random_range(1..2 * PIECE_BYTES)).collect();
     let panics_at = chance.random_ratio(1, 3).then(|| chance.random_range(0..count));
@@ -126,7 +126,7 @@ fn filled(token: u64, len: usize) -> MemoryMut {
 }
 
 /// Posts a job of a drawn kind.
-fn post(copies: &Copies, regions: &Arc<Regions>, token: u64, chance: &mut StdRng) -> Posted {
+fn post(copies: &Copies, regions: &Arc<Regions>, token: u64, chance: &mut ChaCha8Rng) -> Posted {
     let courses = [Course::Get, Course::Put, Course::Foreign, Course::Refused, Course::Panic];
     let course = courses[chance.random_range(0..courses.len())];
     let len = chance.random_range(1..4 * PIECE_BYTES);
@@ -222,7 +222,7 @@ fn software_dsa(seed: u64) -> Option<Box<dyn Engine>> {
 
 /// One course of events, by one thread, or with others that help.
 fn play(seed: u64, regions: &Arc<Regions>) {
-    let mut chance = StdRng::seed_from_u64(seed);
+    let mut chance = ChaCha8Rng::seed_from_u64(seed);
     let (panics, has_mock, has_dsa) =
         (chance.random_ratio(1, 4), chance.random_ratio(3, 4), chance.random_ratio(1, 8));
     let helpers = if seed.is_multiple_of(50) { 2 } else { 0 };
@@ -321,7 +321,7 @@ fn a_dsa_of_hardware_copies() {
     println!("{}", dsa.describe());
     let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
     let copies = Copies::by(vec![Box::new(dsa)]);
-    let mut chance = StdRng::seed_from_u64(0);
+    let mut chance = ChaCha8Rng::seed_from_u64(0);
     for token in 0..100 {
         let posted = post(&copies, &regions, token, &mut chance);
         let ended = loop {
@@ -348,9 +348,9 @@ fn a_poster_leaves_its_job_to_those_who_help_and_goes_on_when_nobody_does() {
         (jobs.last_help, jobs.standing[0].last_taken) = (Some(at), at);
     };
     // However long the test takes, it is no longer than that ago.
-    say_helped(Instant::now() + Duration::from_secs(600));
+    say_helped(clock::now() + Duration::from_secs(600));
     assert!(!copies.carry_on(Whose::Own), "somebody helps");
-    say_helped(Instant::now() - HELP_LASTS);
+    say_helped(clock::now() - HELP_LASTS);
     assert!(copies.carry_on(Whose::Own), "and does no more");
 }
 

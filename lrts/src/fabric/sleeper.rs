@@ -6,6 +6,7 @@
 //!    first, twice as long after every nap that led to nothing, up to [`NAP_MAX`].
 //! 3. The clock also runs while something ends by time: a node that is closing, a lost peer's last operations.
 
+use crate::ambient::clock;
 use crate::error::LrtsError;
 use parking_lot::Mutex;
 use rustix::event::Timespec;
@@ -71,7 +72,7 @@ impl Sleeper {
             epoll::add(&events, watched, EventData::new_u64(0), EventFlags::IN).map_err(system)?;
         }
         let (slept, happened) = (AtomicBool::new(false), AtomicBool::new(true));
-        let idle = Mutex::new(Idle { since: Instant::now(), naps: 0 });
+        let idle = Mutex::new(Idle { since: clock::now(), naps: 0 });
         Ok(Self { events, clock, has_descriptor, slept, happened, idle })
     }
 
@@ -101,9 +102,9 @@ impl Sleeper {
     fn next_nap(&self) -> Option<Duration> {
         let mut idle = self.idle.lock();
         if self.happened.swap(false, Ordering::Relaxed) {
-            *idle = Idle { since: Instant::now(), naps: 0 };
+            *idle = Idle { since: clock::now(), naps: 0 };
         }
-        if idle.since.elapsed() < LOOK_ON {
+        if clock::since(idle.since) < LOOK_ON {
             return None;
         }
         let nap = NAP_MIN * (1 << idle.naps);
@@ -144,10 +145,10 @@ mod tests {
         let sleeper = Sleeper::new("test", None, keepalives.as_fd()).unwrap();
         for _ in 0..2 {
             sleeper.note_work();
-            let busy_until = Instant::now();
+            let busy_until = clock::now();
             assert!(!sleeper.arm(|| Some(false)), "something has just happened");
             while !sleeper.arm(|| Some(false)) {}
-            assert!(busy_until.elapsed() >= LOOK_ON);
+            assert!(clock::since(busy_until) >= LOOK_ON);
             assert!(sleeper.arm(|| Some(false)), "it naps until something happens");
         }
         assert!(sleeper.arm(|| Some(true)) && !sleeper.arm(|| None));

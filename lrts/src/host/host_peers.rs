@@ -6,6 +6,8 @@
 //!    milliseconds, so that a neighbour's death is noticed while nobody sleeps.
 //! 3. Nothing is keyed by process: several nodes may live in one.
 
+#![expect(clippy::disallowed_methods, reason = "processes of a host meet in real time")]
+
 use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::host::arena::Arenas;

@@ -1,5 +1,7 @@
 //! Jobs of neighbours in one process, for the tests of this crate.
 
+#![expect(clippy::disallowed_methods, reason = "each node is a thread of the machine's")]
+
 use crate::bootstrap::local::Local;
 use crate::error::LrtsError;
 use crate::frame::Channel;

@@ -11,6 +11,7 @@ use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Parts};
 use super::registrations::Registrations;
 use super::server::Server;
+use crate::ambient::{clock, dice};
 use crate::bootstrap::Bootstrap;
 use crate::codec;
 use crate::error::LrtsError;
@@ -19,7 +20,7 @@ use crate::region::Regions;
 use crate::tcp::keepalive::Keepalives;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The longest cause that is published: 1,024 bytes are allowed, and a character takes at most four.
 const CAUSE_CHARACTERS_MAX: usize = 200;
@@ -57,7 +58,7 @@ pub(super) fn open(
 ) -> Result<Exchange, LrtsError> {
     let Opening { backend, registrations_max, peers: expected, patience, .. } = *opening;
     let node = bootstrap.node();
-    let door = rand::random();
+    let door = dice::draw();
     let opened = open_endpoint(bootstrap, door).and_then(|endpoint| Ok((endpoint.address()?, endpoint)));
     let mut published = Vec::new();
     let mine = match &opened {
@@ -112,7 +113,7 @@ fn introduce(
 /// Exchanges hellos with all peers.
 fn greet(mut exchange: Exchange, opening: &Opening<'_>) -> Result<Exchange, LrtsError> {
     let Opening { backend, option, patience, .. } = *opening;
-    let deadline = Instant::now() + patience;
+    let deadline = clock::now() + patience;
     let mut rounds = 0_u32;
     while let Some(peer) = exchange.ungreeted() {
         let happened = exchange.advance(false, rounds.is_multiple_of(64));
@@ -121,7 +122,7 @@ fn greet(mut exchange: Exchange, opening: &Opening<'_>) -> Result<Exchange, Lrts
         if let Some(error) = exchange.take_loss() {
             return Err(error);
         }
-        if Instant::now() >= deadline {
+        if clock::now() >= deadline {
             let cause =
                 format!("the network did not carry its hello in time; choose another with `{option}`");
             return Err(LrtsError::Connect { peer, backend, cause });

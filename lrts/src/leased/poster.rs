@@ -18,7 +18,7 @@ use crate::lrts::Completion;
 use crate::memory::{DeviceMemory, Place};
 use crate::operation::{LocalMemory, Operation};
 use crate::runs::Runs;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The longest piece: while one is on the wire, messages of the same connection wait for some hundred microseconds.
 const PIECE_BYTES_MAX: usize = 4 << 20;
@@ -111,7 +111,7 @@ pub(super) enum Progress {
 
 /// All operations of this node.
 pub(super) struct Poster {
-    open: HashMap<OperationId, OpenOperation>,
+    open: BTreeMap<OperationId, OpenOperation>,
     last_id: OperationId,
     /// Granted, with bytes to be posted.
     ready: VecDeque<OperationId>,
@@ -124,7 +124,7 @@ pub(super) struct Poster {
 impl Poster {
     pub(super) fn new(transfer_bytes_max: usize) -> Self {
         Self {
-            open: HashMap::new(),
+            open: BTreeMap::new(),
             last_id: 0,
             ready: VecDeque::new(),
             pieces: vec![0; TRANSFERS],
@@ -317,7 +317,7 @@ impl Poster {
     /// The endpoint is shut: completes everything.
     pub(super) fn abandon_all(&mut self, endpoint: &mut dyn Endpoint, ended: &mut impl FnMut(Completion)) {
         assert!(endpoint.is_shut(), "the network may still have pieces");
-        for (_, operation) in self.open.drain() {
+        for (_, operation) in std::mem::take(&mut self.open) {
             let lost = TransferError::PeerLost(operation.request.key.node);
             ended(operation.complete(endpoint, Err(lost)));
         }

@@ -9,7 +9,7 @@
 use super::endpoint::{Access, Endpoint, Registration};
 use super::wire::Window;
 use crate::region::Extent;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// A region of this node: slot and generation.
 pub(super) type RegionName = (u32, u64);
@@ -24,14 +24,14 @@ struct Known {
 /// The cache.
 pub(super) struct Registrations {
     limit: usize,
-    known: HashMap<RegionName, Known>,
+    known: BTreeMap<RegionName, Known>,
     leases_ever: u64,
 }
 
 impl Registrations {
     /// Keeps at most `limit` registrations that nobody uses.
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, known: HashMap::new(), leases_ever: 0 }
+        Self { limit, known: BTreeMap::new(), leases_ever: 0 }
     }
 
     /// Registers a region if it is not, and keeps it so until the release. The caller holds a claim on it.
@@ -82,7 +82,7 @@ impl Registrations {
 
     /// Ends all registrations.
     pub(super) fn clear(&mut self, endpoint: &mut dyn Endpoint) {
-        for (_, known) in self.known.drain() {
+        for (_, known) in std::mem::take(&mut self.known) {
             endpoint.deregister(&known.registration);
         }
     }

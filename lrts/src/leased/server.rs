@@ -15,7 +15,7 @@ use crate::fabric::peers::Serve;
 use crate::region::claim::ClaimMode;
 use crate::region::waiters::Waiters;
 use crate::region::{Claim, RegionKey, Regions};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 enum Lease {
@@ -32,7 +32,7 @@ pub(super) struct Network<'a> {
 /// One peer's leases.
 pub(super) struct Server {
     regions: Arc<Regions>,
-    leases: HashMap<OperationId, Lease>,
+    leases: BTreeMap<OperationId, Lease>,
     waiting: Waiters<OperationId>,
 }
 
@@ -52,7 +52,7 @@ impl Serve for Server {
 
 impl Server {
     pub(super) fn new(regions: Arc<Regions>) -> Self {
-        Self { leases: HashMap::new(), waiting: Waiters::new(Arc::clone(&regions)), regions }
+        Self { leases: BTreeMap::new(), waiting: Waiters::new(Arc::clone(&regions)), regions }
     }
 
     /// Whether the peer holds a lease. One that waits for a claim holds none yet.
@@ -176,7 +176,7 @@ impl Server {
     /// The peer said goodbye: it uses none of its leases any more.
     pub(super) fn release_all(&mut self, network: &mut Network<'_>) {
         self.waiting.take();
-        for (_, lease) in self.leases.drain() {
+        for (_, lease) in std::mem::take(&mut self.leases) {
             if let Lease::Granted { claim, region: Some(region) } = lease {
                 drop(claim);
                 network.registrations.release(network.endpoint, region);

@@ -1,5 +1,7 @@
 //! Callers of MPI: which threads may call it, and the proof that this one may.
 
+#![expect(clippy::disallowed_methods, reason = "MPI asks which thread of the machine's calls it")]
+
 use crate::error::LrtsError;
 use chare_mpi_sys::{Library, Threads};
 use std::marker::PhantomData;

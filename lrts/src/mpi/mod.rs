@@ -18,6 +18,8 @@
 //! 4. A process that MPI or its launcher ends says so (`bootstrap::managed::mpi::final_error`).
 //! 5. Errors come back as values (`MPI_ERRORS_RETURN`), and name the peer as far as MPI knows whose they are.
 
+#![expect(clippy::disallowed_methods, reason = "a thread of its own waits in MPI, in real time")]
+
 mod callers;
 mod endpoint;
 mod exchange;

@@ -14,7 +14,7 @@ use crate::error::TransferError;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Token};
 use crate::operation::{LocalMemory, Operation};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 enum State {
     /// The server was asked; a get has its tag.
@@ -38,13 +38,13 @@ struct OpenOperation {
 
 /// All operations of this node.
 pub(super) struct Poster {
-    open: HashMap<OperationId, OpenOperation>,
+    open: BTreeMap<OperationId, OpenOperation>,
     last_id: OperationId,
 }
 
 impl Poster {
     pub(super) fn new() -> Self {
-        Self { open: HashMap::new(), last_id: 0 }
+        Self { open: BTreeMap::new(), last_id: 0 }
     }
 
     /// How many operations are open at a node.

@@ -13,7 +13,7 @@ use crate::fabric::peers::Serve;
 use crate::region::claim::ClaimMode;
 use crate::region::waiters::Waiters;
 use crate::region::{RegionKey, Regions};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Operations that a peer may make this node remember. It has [`OPERATIONS_MAX`] open at most; a get that is over there, of which MPI has not
@@ -48,7 +48,7 @@ pub(super) struct Task {
 /// One peer's operations here.
 pub(super) struct Server {
     regions: Arc<Regions>,
-    open: HashMap<OperationId, Service>,
+    open: BTreeMap<OperationId, Service>,
     waiting: Waiters<OperationId>,
     /// Those for which no tag was free.
     tagless: Vec<OperationId>,
@@ -84,7 +84,7 @@ impl Serve for Server {
 impl Server {
     pub(super) fn new(regions: Arc<Regions>) -> Self {
         let waiting = Waiters::new(Arc::clone(&regions));
-        Self { regions, open: HashMap::new(), waiting, tagless: Vec::new() }
+        Self { regions, open: BTreeMap::new(), waiting, tagless: Vec::new() }
     }
 
     /// The peer posted an operation.

@@ -10,8 +10,8 @@ use crate::codec;
 use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::frame::Channel;
 use crate::ids::NodeId;
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
 
 /// A posted buffer: one message with its header.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;
@@ -107,7 +107,7 @@ pub(super) fn is_transfer_tag(tag: u32) -> bool {
 pub(super) struct Tags {
     last: u32,
     max: u32,
-    used: HashSet<u32>,
+    used: FxHashSet<u32>,
 }
 
 impl Tags {
@@ -116,7 +116,7 @@ impl Tags {
     }
 
     fn up_to(max: u32) -> Self {
-        Self { last: MESSAGE_TAG, max, used: HashSet::new() }
+        Self { last: MESSAGE_TAG, max, used: FxHashSet::default() }
     }
 
     /// The next tag that nobody uses: the one that was free for longest, but for those that are still in use after a whole

@@ -44,6 +44,7 @@ pub use crate::engine::{LONG_BYTES_MIN, PIECE_BYTES, PiecewiseCopy};
 pub use options::ReachOptions;
 pub use traffic::PeerUse;
 
+use crate::ambient::clock;
 use crate::cma::Cma;
 use crate::emulated::Emulated;
 use crate::engine::{Copies, Engine};
@@ -62,7 +63,7 @@ use parking_lot::Mutex;
 use route::{Carrier, Peer, Route};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use underway::UnderWay;
 use waiting::Waiting;
 
@@ -211,7 +212,7 @@ impl Reach {
     /// Gives memory of buffers that have long been freed back to the system, and makes huge pages of what grew, one at a time, if the
     /// thread has `rested` for long enough. Returns how long until there may be more to do, if that is known.
     pub fn tidy_memory(&self, rested: Duration) -> Option<Duration> {
-        let (arenas, now) = (self.arenas.as_ref()?, Instant::now());
+        let (arenas, now) = (self.arenas.as_ref()?, clock::now());
         arenas.give_back(now).into_iter().chain(arenas.put_together(now, rested)).min()
     }
 

@@ -26,6 +26,7 @@ pub use range::{ClaimedRange, Vector};
 pub(crate) use refusal::not_granted;
 pub use refusal::{ClaimError, check_range};
 
+use crate::ambient::dice;
 use crate::error::{LrtsError, TransferError};
 use crate::ids::NodeId;
 use crate::memory::MemoryMut;
@@ -148,7 +149,7 @@ impl Regions {
     fn register_within(&self, limit: usize, held: Held) -> Result<RegionKey, Held> {
         let mut table = self.table.lock();
         let Some(slot) = table.take_slot(limit) else { return Err(held) };
-        let generation = rand::random::<u64>().max(1);
+        let generation = dice::draw().max(1);
         let notice = held.notice();
         self.board.publish(slot, generation, notice);
         let key = RegionKey { node: self.node, slot, generation, len: notice.len };

@@ -9,6 +9,8 @@
 //! 5. A second connection of a peer for the same use, or one of a node that is not expected, is dropped.
 //! 6. A peer that was started with other options of protection ends the start, on both sides.
 
+#![expect(clippy::disallowed_methods, reason = "processes meet in real time")]
+
 use super::handshake::{Acceptor, Connector, Failure, Hello, Line, Secured};
 use super::protection::{TcpOptions, Terms};
 use super::sockets::{BACKEND, is_ready, listen, start_connecting, stays_on_host, system, tune};

@@ -7,6 +7,7 @@
 //!    Operations under way there end as the backend ends them; new ones fail.
 
 use super::{FaultPlan, inner, pass_on};
+use crate::ambient::clock;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
@@ -18,7 +19,7 @@ use crate::region::{ClaimError, ClaimedRange, RegionKey};
 use crate::runs::Runs;
 use crate::waker::Waker;
 use parking_lot::Mutex;
-use rand::rngs::StdRng;
+use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
 use rustix::fd::BorrowedFd;
 use std::collections::{BTreeSet, VecDeque};
@@ -38,7 +39,7 @@ struct Cut {
 pub struct Fault {
     inner: Arc<dyn Lrts>,
     plan: FaultPlan,
-    chance: Mutex<StdRng>,
+    chance: Mutex<ChaCha8Rng>,
     cut: Mutex<Cut>,
     /// What arrived, and when it may go on; locked by the one thread that makes progress.
     held: Mutex<VecDeque<(Instant, Notification<Vec<u8>>)>>,
@@ -60,7 +61,7 @@ impl Fault {
         Ok(Self {
             inner,
             plan: plan.clone(),
-            chance: Mutex::new(StdRng::seed_from_u64(seed)),
+            chance: Mutex::new(ChaCha8Rng::seed_from_u64(seed)),
             cut: Mutex::default(),
             held: Mutex::default(),
             waker,
@@ -139,7 +140,7 @@ impl Fault {
     /// Passes on what is due. Returns whether there was any.
     fn release(&self, held: &mut VecDeque<(Instant, Notification<Vec<u8>>)>, sink: &mut dyn Sink) -> bool {
         let mut released = false;
-        while let Some((_, notification)) = held.pop_front_if(|(due, _)| *due <= Instant::now()) {
+        while let Some((_, notification)) = held.pop_front_if(|(due, _)| *due <= clock::now()) {
             released = true;
             notification.tell(sink, |sink, source, channel, bytes| sink.frame(source, channel, bytes));
         }
@@ -167,7 +168,7 @@ impl Lrts for Fault {
         }
         let mut happened = self.inner.progress(&mut Distorter { fault: self, held: &mut held });
         for peer in std::mem::take(&mut self.cut.lock().untold) {
-            held.push_back((Instant::now(), Notification::Lost(self.lost(peer))));
+            held.push_back((clock::now(), Notification::Lost(self.lost(peer))));
         }
         happened |= self.release(&mut held, sink);
         if !held.is_empty() {
@@ -243,7 +244,7 @@ impl Distorter<'_> {
     fn hold(&mut self, notification: Notification<Vec<u8>>) {
         let delay = self.fault.plan.delay;
         let delay = if delay.is_zero() { delay } else { delay.mul_f64(self.fault.chance.lock().random()) };
-        let earliest = Instant::now() + delay;
+        let earliest = clock::now() + delay;
         let due = self.held.back().map_or(earliest, |(last, _)| earliest.max(*last));
         self.held.push_back((due, notification));
     }

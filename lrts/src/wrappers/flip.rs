@@ -3,14 +3,14 @@
 
 use super::FaultPlan;
 use crate::ids::NodeId;
-use rand::rngs::StdRng;
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::num::NonZeroU32;
 
 /// The chance of the frames of one connection.
 pub(crate) struct Flip {
     one_of: NonZeroU32,
-    chance: StdRng,
+    chance: ChaCha8Rng,
 }
 
 impl Flip {
@@ -18,7 +18,7 @@ impl Flip {
     pub(crate) fn of(plan: &FaultPlan, [from, to]: [NodeId; 2]) -> Option<Self> {
         // Connections that drew alike would fail alike.
         let seed = plan.seed.rotate_left(32) ^ u64::from(from.0) ^ u64::from(to.0).rotate_left(16);
-        Some(Self { one_of: plan.flip?, chance: StdRng::seed_from_u64(seed) })
+        Some(Self { one_of: plan.flip?, chance: ChaCha8Rng::seed_from_u64(seed) })
     }
 
     /// The bytes of a frame's parts with one bit changed, if this frame is struck.

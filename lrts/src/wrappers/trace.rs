@@ -9,6 +9,7 @@
 //! 5. The layers above add lines of their own, as many at a time as they like.
 
 use super::{inner, pass_on};
+use crate::ambient::clock;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
@@ -18,8 +19,7 @@ use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, RegionKey};
 use crate::runs::Runs;
 use parking_lot::Mutex;
-use rustix::time::ClockId;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -76,8 +76,8 @@ impl TraceFile {
     }
 
     fn write(&self, name: &str, phase: &str, arguments: impl Display) {
-        let now = rustix::time::clock_gettime(ClockId::Monotonic);
-        let (us, fraction_ns) = (now.tv_sec * 1_000_000 + now.tv_nsec / 1_000, now.tv_nsec % 1_000);
+        let now_ns = clock::now_ns();
+        let (us, fraction_ns) = (now_ns / 1_000, now_ns % 1_000);
         let (node, thread) = (self.node.0, rustix::thread::gettid().as_raw_pid());
         let line = format!(
             r#"{{"name":"{name}",{phase},"ts":{us}.{fraction_ns:03},"pid":{node},"tid":{thread},"args":{{{arguments}}}}},"#
@@ -142,7 +142,7 @@ pub struct Trace {
     inner: Arc<dyn Lrts>,
     file: Arc<TraceFile>,
     /// What is under way: which operation it is, and at which node.
-    open: Mutex<HashMap<Token, (&'static str, NodeId)>>,
+    open: Mutex<FxHashMap<Token, (&'static str, NodeId)>>,
 }
 
 impl Trace {

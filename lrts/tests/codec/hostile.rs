@@ -1,5 +1,7 @@
 //! Tests of hostile bytes: errors, never panics, and no more memory than the bytes justify.
 
+#![expect(clippy::disallowed_types, reason = "programs send them")]
+
 use super::allocation::most_held_bytes;
 use super::encode;
 use super::values::{Everything, Shape, everything, shape};

@@ -1,5 +1,7 @@
 //! Tests of values: they come back, whatever they consist of; runs of numbers have the bytes of their elements.
 
+#![expect(clippy::disallowed_types, reason = "programs send them")]
+
 use super::{comes_back, encode};
 use chare_lrts::codec::{self, CodecError, DEPTH_MAX};
 use proptest::collection::{btree_map, hash_map, vec};

@@ -3,6 +3,7 @@
 use crate::pe::Pe;
 use crate::pe::in_flight::InFlight;
 use crate::services::timers::{self, Timer};
+use chare_lrts::clock;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
@@ -28,7 +29,7 @@ use thiserror::Error;
 /// # Panics
 /// When awaited outside a job's entries.
 pub fn sleep(duration: Duration) -> Sleep {
-    let now = Instant::now();
+    let now = clock::now();
     // A time that no clock will ever show.
     Sleep { due: now.checked_add(duration).unwrap_or(now + FAR), waiting: None }
 }
@@ -49,7 +50,7 @@ impl Future for Sleep {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let due = self.due;
-        if due <= Instant::now() {
+        if due <= clock::now() {
             self.wait_no_more();
             return Poll::Ready(());
         }
@@ -123,14 +124,14 @@ pub struct Interval {
 /// If the period is zero.
 pub fn interval(period: Duration) -> Interval {
     assert!(!period.is_zero(), "an interval has a period longer than nothing");
-    Interval { next: Instant::now(), period }
+    Interval { next: clock::now(), period }
 }
 
 impl Interval {
     /// Waits for the next tick.
     pub async fn tick(&mut self) {
         Sleep { due: self.next, waiting: None }.await;
-        let late = self.next.elapsed().as_nanos() / self.period.as_nanos();
+        let late = clock::since(self.next).as_nanos() / self.period.as_nanos();
         self.next += self.period * u32::try_from(late + 1).unwrap_or(u32::MAX);
     }
 }

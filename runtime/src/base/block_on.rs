@@ -1,5 +1,7 @@
 //! Blocking wait of a thread for a future, without an executor.
 
+#![expect(clippy::disallowed_methods, reason = "parks a thread outside the job")]
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};

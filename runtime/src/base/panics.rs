@@ -2,6 +2,8 @@
 //!
 //! The panic hook, which alone learns of the place, leaves it with the thread by [`note`]; whoever catches the panic takes it from there.
 
+#![expect(clippy::disallowed_methods, reason = "names the thread that panicked")]
+
 use std::any::Any;
 use std::backtrace::Backtrace;
 use std::cell::RefCell;

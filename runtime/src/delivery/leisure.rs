@@ -2,6 +2,7 @@
 //! Owned by the loop of [`super::scheduler`].
 
 use crate::pe::Pe;
+use chare_lrts::clock;
 use std::time::{Duration, Instant};
 
 /// Time for which a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
@@ -20,7 +21,7 @@ pub(super) struct Leisure {
 
 impl Leisure {
     pub(super) fn new() -> Self {
-        Self { messages: 0, awake_until: Instant::now() }
+        Self { messages: 0, awake_until: clock::now() }
     }
 
     /// Begins to last, for so many more messages.
@@ -34,14 +35,14 @@ impl Leisure {
 
     /// The PE has helped since then.
     pub(super) fn note_help(&mut self, since: Instant) {
-        let now = Instant::now();
+        let now = clock::now();
         let awake_for = self.awake_until.saturating_duration_since(since) + (now - since);
         self.awake_until = now + awake_for.min(AWAKE_AT_MOST);
     }
 
     /// Whether a PE that began to spin then goes on.
     pub(super) fn is_awake(&self, since: Instant) -> bool {
-        Instant::now() < self.awake_until.max(since) + SPIN_FOR
+        clock::now() < self.awake_until.max(since) + SPIN_FOR
     }
 }
 
@@ -52,12 +53,12 @@ mod tests {
 
     #[test]
     fn who_has_helped_stays_awake_for_as_long_again_and_not_for_ever() {
-        let began_to_spin = Instant::now() - 2 * SPIN_FOR;
+        let began_to_spin = clock::now() - 2 * SPIN_FOR;
         let mut leisure = Leisure { messages: 0, awake_until: began_to_spin };
         assert!(!leisure.is_awake(began_to_spin));
-        leisure.note_help(Instant::now() - Duration::from_secs(1));
+        leisure.note_help(clock::now() - Duration::from_secs(1));
         assert!(leisure.is_awake(began_to_spin));
-        assert!(leisure.awake_until <= Instant::now() + AWAKE_AT_MOST);
+        assert!(leisure.awake_until <= clock::now() + AWAKE_AT_MOST);
     }
 
     #[test]

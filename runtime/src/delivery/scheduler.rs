@@ -15,6 +15,7 @@ use crate::pe::run_queue::RunQueue;
 use crate::pe::{NETWORK_INTERVAL, Pe};
 use crate::transfer::device::{launch_steps, launch_steps_if_due};
 use crate::transfer::take::remote_memory::send_releases;
+use chare_lrts::clock;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -176,7 +177,7 @@ fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy, leisure: &mut Leisure
     if policy == IdlePolicy::Spin && (copy_beside_helpers(pe) || look_often::<SEEN>(pe)) {
         return;
     }
-    let idle_since = Instant::now();
+    let idle_since = clock::now();
     pe.note_rest();
     let watch = pe.node.watch();
     if watch.start_spinning() {
@@ -192,7 +193,7 @@ fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy, leisure: &mut Leisure
         // What wakes a PE is often the very message that begins a copy.
         leisure.begin(pe, 1);
     }
-    pe.counters.idle_ns.add(idle_since.elapsed().as_nanos() as u64);
+    pe.counters.idle_ns.add(clock::since(idle_since).as_nanos() as u64);
 }
 
 /// Copies a piece if the PE has posted copies, which it leaves to helpers for as long as it has work; returns whether there was one.
@@ -211,7 +212,7 @@ fn look_often<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
 
 /// Whether a PE that rests since then has time for a piece of a long copy.
 fn may_help(pe: &Pe, since: Instant, leisure: &Leisure) -> bool {
-    leisure.lasts(pe) || since.elapsed() >= HELP_AFTER
+    leisure.lasts(pe) || clock::since(since) >= HELP_AFTER
 }
 
 /// Spins for a while; returns whether there was something to do.
@@ -222,7 +223,7 @@ fn spin<const SEEN: bool>(pe: &Rc<Pe>, since: Instant, leisure: &mut Leisure) ->
         found = if helped { step::<SEEN>(pe) } else { look_often::<SEEN>(pe) };
         helped = !found && may_help(pe, since, leisure) && polling::help(&pe.node);
         if helped {
-            helping_since.get_or_insert_with(Instant::now);
+            helping_since.get_or_insert_with(clock::now);
             leisure.begin(pe, 0);
         } else if let Some(began) = helping_since.take() {
             leisure.note_help(began);
@@ -251,7 +252,7 @@ fn offer_core<const SEEN: bool>(pe: &Rc<Pe>, since: Instant, leisure: &mut Leisu
 
 /// Sleeps until there is something to do.
 fn sleep_until_work(pe: &Rc<Pe>) {
-    let since = Instant::now();
+    let since = clock::now();
     while !pe.node.has_ended() {
         sleep(pe, since);
         if has_work(pe) || poll(pe) || polling::help(&pe.node) {
@@ -263,7 +264,7 @@ fn sleep_until_work(pe: &Rc<Pe>) {
 /// Sleeps until something may have happened. The PE rests since then.
 fn sleep(pe: &Pe, since: Instant) {
     let node = &pe.node;
-    let mut timeout = polling::tidy(node, since.elapsed());
+    let mut timeout = polling::tidy(node, clock::since(since));
     // Tidying may have released lent memory, or run code of the user that makes calls.
     send_releases(pe);
     settle_services(pe);
@@ -271,7 +272,7 @@ fn sleep(pe: &Pe, since: Instant) {
     pe.flush_timeline();
     let mut at_most = |limit: Duration| timeout = Some(timeout.map_or(limit, |timeout| timeout.min(limit)));
     for due in pe.attended().filter_map(|service| (service.due)(pe)) {
-        at_most(due.saturating_duration_since(Instant::now()));
+        at_most(due.saturating_duration_since(clock::now()));
     }
     let was_congested = node.is_congested();
     if was_congested {

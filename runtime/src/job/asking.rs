@@ -4,6 +4,8 @@
 //!    has a handler of its own when the job starts keeps that, and a handler that it sets later takes the place of this one.
 //! 2. When the job is over, the signal does nothing any more.
 
+#![expect(clippy::disallowed_methods, reason = "waits for signals of the process")]
+
 use super::dispositions;
 use crate::node::Node;
 use crate::services::survey;

@@ -7,7 +7,7 @@
 
 use crate::base::processors::Processors;
 use crate::job::pes::PES_PER_NODE_MAX;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// What a node says of the place where it runs.
 #[derive(Clone, Debug)]
@@ -40,8 +40,8 @@ pub(crate) struct Company {
 
 /// The PEs of each node where all take what they were given.
 pub(super) fn pes_of_each(places: &[NodeHost]) -> u32 {
-    let mut same_set: HashMap<(&str, &[u8]), u32> = HashMap::new();
-    let mut same_quota: HashMap<(&str, u64), u32> = HashMap::new();
+    let mut same_set: FxHashMap<(&str, &[u8]), u32> = FxHashMap::default();
+    let mut same_quota: FxHashMap<(&str, u64), u32> = FxHashMap::default();
     for NodeHost { host, processors } in places {
         *same_set.entry((host, processors.bits())).or_default() += 1;
         if let Some(quota) = processors.quota() {

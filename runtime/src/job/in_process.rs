@@ -1,5 +1,7 @@
 //! Jobs in one process: each node is a thread of the process, with threads for its PEs.
 
+#![expect(clippy::disallowed_methods, reason = "each node is a thread of the machine's")]
+
 use super::life::{Main, NodeOptions, close, open, result, wait_for_end};
 use super::pes::Pes;
 use crate::api::job_handle::{JobHandle, job_handle};

@@ -1,5 +1,7 @@
 //! The life of a node: it meets the others, opens the network, runs its PEs, and says goodbye.
 
+#![expect(clippy::disallowed_methods, reason = "each PE is a thread of the machine's")]
+
 use super::affinity::{self, Seat};
 use super::greeting::{Agreement, greet};
 use super::pes::Pes;
@@ -21,6 +23,7 @@ use crate::services::readonly;
 use crate::services::survey::{self, Purpose, Reason};
 use crate::transfer::device;
 use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::clock;
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::{Lrts, events};
 use std::num::NonZeroU32;
@@ -28,7 +31,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a node waits, after the job's end, until its last messages are out and all peers have said goodbye.
 const GOODBYE_PATIENCE: Duration = Duration::from_secs(5);
@@ -196,15 +199,15 @@ async fn tell_of_waits() {
 
 /// Sends the messages that are left and takes leave of the peers. Its time is bounded: a peer that does not answer is left behind.
 pub(crate) fn close(node: &Arc<Node>) {
-    let deadline = Instant::now() + GOODBYE_PATIENCE;
+    let deadline = clock::now() + GOODBYE_PATIENCE;
     node.timeline.finish();
     node.withdraw();
-    while node.is_unsettled() && Instant::now() < deadline {
+    while node.is_unsettled() && clock::now() < deadline {
         polling::progress(node, None);
     }
     let _ = polling::tidy(node, Duration::ZERO);
     node.network.shutdown();
-    while !node.network.is_closed() && Instant::now() < deadline {
+    while !node.network.is_closed() && clock::now() < deadline {
         if !polling::progress(node, None) {
             node.network.wait(Some(Duration::from_millis(1)));
         }

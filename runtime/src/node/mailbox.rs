@@ -5,6 +5,8 @@
 //!    opens the way for its first message to the other; the receiving end goes through the mailbox, like a message.
 //! 2. Work from any other thread goes through the mailbox.
 
+#![expect(clippy::disallowed_methods, reason = "parks the thread that runs the PE")]
+
 use super::credit::Cost;
 use super::way::Receiver;
 use crate::base::sleep::{Sleep, Sleeper};

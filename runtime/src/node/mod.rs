@@ -35,6 +35,7 @@ use crate::model::envelope::frame::Packed;
 use crate::model::ids::{NodeId, PeId, ServiceId};
 use crate::model::topology::Topology;
 use chare_lrts::Lrts;
+use chare_lrts::clock;
 use chare_lrts::reach::Reach;
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
@@ -184,7 +185,7 @@ impl Node {
             methods: Methods::new(layout_method),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
-            started: Instant::now(),
+            started: clock::now(),
             is_timed,
             mailbox_bound,
             held_back: HeldBack::new(pes),

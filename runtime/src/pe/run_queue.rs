@@ -14,7 +14,7 @@
 
 use crate::model::call_options::{CallOptions, Lane};
 use crate::model::priority::Priority;
-use rand::rngs::SmallRng;
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -61,7 +61,7 @@ pub(crate) struct RunQueue<T> {
     when_idle: VecDeque<Box<T>>,
     turns: i64,
     /// Decides the turns of a shuffled queue.
-    dice: Option<SmallRng>,
+    dice: Option<ChaCha8Rng>,
     spare: Vec<Box<T>>,
 }
 
@@ -81,7 +81,7 @@ impl<T: Default> RunQueue<T> {
 
     /// A queue in which items of equal priority have no order but the seed's.
     pub(crate) fn shuffled(seed: u64) -> Self {
-        Self { dice: Some(SmallRng::seed_from_u64(seed)), ..Self::new() }
+        Self { dice: Some(ChaCha8Rng::seed_from_u64(seed)), ..Self::new() }
     }
 
     /// Queues the item that `make` makes, directly in its box.

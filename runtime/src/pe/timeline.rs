@@ -3,7 +3,8 @@
 use crate::model::call_options::MessageName;
 use crate::model::ids::{MessageId, PeId};
 use crate::model::topology::Topology;
-use crate::node::timeline::{BLOCK_EVENTS, Block, Event, Outlet, What, now_ns};
+use crate::node::timeline::{BLOCK_EVENTS, Block, Event, Outlet, What};
+use chare_lrts::clock;
 use std::cell::{Cell, RefCell};
 use std::mem;
 
@@ -47,7 +48,7 @@ impl Timeline {
             idle_since_ns: Cell::default(),
             named: Cell::default(),
             dropped: Cell::default(),
-            flushed_ns: Cell::new(now_ns()),
+            flushed_ns: Cell::new(clock::now_ns()),
         }
     }
 
@@ -67,7 +68,7 @@ impl Timeline {
         if let Err(Block { events, dropped, .. }) = self.outlet.offer(block) {
             self.dropped.set(dropped + events.len() as u64);
         }
-        self.flushed_ns.set(now_ns());
+        self.flushed_ns.set(clock::now_ns());
     }
 
     fn block(&self, events: Vec<Event>) -> Block {
@@ -82,7 +83,7 @@ impl Timeline {
 
     /// Opens a span; a bare one is forgotten unless a message leaves meanwhile.
     pub(super) fn open(&self, what: What, is_bare: bool) {
-        let begun_ns = now_ns();
+        let begun_ns = clock::now_ns();
         if !is_bare {
             self.end_idle(begun_ns);
         }
@@ -91,7 +92,7 @@ impl Timeline {
 
     /// Closes the innermost span.
     pub(super) fn close(&self) {
-        let ended_ns = now_ns();
+        let ended_ns = clock::now_ns();
         let last = self.open.borrow_mut().pop();
         if let Some(Open { what, begun_ns, cause, is_bare: false }) = last {
             self.push(Event::Span { what, begun_ns, ended_ns, cause });
@@ -115,7 +116,7 @@ impl Timeline {
     /// Names a message that leaves for another PE; `None` between spans.
     pub(super) fn depart(&self, to: PeId) -> Option<MessageName> {
         let message = self.name(1)?;
-        self.push(Event::Sent { message, to, at_ns: now_ns() });
+        self.push(Event::Sent { message, to, at_ns: clock::now_ns() });
         Some(MessageName::One(message))
     }
 
@@ -126,7 +127,7 @@ impl Timeline {
         pes: impl Iterator<Item = PeId>,
     ) -> Option<MessageName> {
         let first = self.name(topology.pes().into())?;
-        let at_ns = now_ns();
+        let at_ns = clock::now_ns();
         for to in pes.filter(|to| *to != self.pe) {
             self.push(Event::Sent { message: first.of_pe(to), to, at_ns });
         }
@@ -145,13 +146,13 @@ impl Timeline {
     /// Notes that the PE rests.
     pub(super) fn rest(&self) {
         if self.idle_since_ns.get().is_none() {
-            self.idle_since_ns.set(Some(now_ns()));
+            self.idle_since_ns.set(Some(clock::now_ns()));
         }
     }
 
     /// Leaves events that have waited for long with the writer.
     pub(super) fn flush(&self) {
-        if !self.events.borrow().is_empty() && now_ns() - self.flushed_ns.get() > FLUSH_AFTER_NS {
+        if !self.events.borrow().is_empty() && clock::now_ns() - self.flushed_ns.get() > FLUSH_AFTER_NS {
             self.offer(self.events.take());
         }
     }
@@ -161,7 +162,7 @@ impl Timeline {
         while !self.open.borrow().is_empty() {
             self.close();
         }
-        self.end_idle(now_ns());
+        self.end_idle(clock::now_ns());
         self.outlet.leave(self.block(self.events.take()));
     }
 }

@@ -3,9 +3,10 @@
 //! The time of an entry is that of its own code and of the calls that it makes like functions. An `async` entry counts each time that it
 //! goes on. Two readings of the clock and a look into a table: some 60 ns for each entry.
 
+use chare_lrts::clock;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Chare type and entry.
 pub(crate) type EntryName = (&'static str, &'static str);
@@ -24,9 +25,9 @@ pub(crate) struct Times(RefCell<FxHashMap<EntryName, Spent>>);
 impl Times {
     /// Runs `body`, which is this entry's, and adds its time.
     pub(super) fn take<R>(&self, entry: EntryName, body: impl FnOnce() -> R) -> R {
-        let since = Instant::now();
+        let since = clock::now();
         let result = body();
-        let time = since.elapsed();
+        let time = clock::since(since);
         let mut times = self.0.borrow_mut();
         let spent = times.entry(entry).or_default();
         spent.runs += 1;

@@ -3,6 +3,11 @@
 //! A future that needs tokio is polled on its own PE, inside the reactor's context; the reactor only wakes the PE. What such a future
 //! spawns by tokio runs on the reactor's thread.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tokio waits for what is outside the job, on a thread of the machine's"
+)]
+
 use crate::model::ids::ServiceId;
 use crate::node::{Node, NodeService};
 use crate::pe::Service;

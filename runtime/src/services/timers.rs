@@ -3,6 +3,7 @@
 use crate::base::typed_box::TypedBox;
 use crate::model::ids::ServiceId;
 use crate::pe::{Pe, Service};
+use chare_lrts::clock;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::task::Waker;
@@ -71,7 +72,7 @@ fn attend(pe: &Pe) {
 
 /// Wakes the tasks whose time has come; returns whether there were any.
 fn wake_due(pe: &Pe) -> bool {
-    let now = Instant::now();
+    let now = clock::now();
     let mut woken = false;
     loop {
         let due = state(pe).borrow_mut().take_due(now);
@@ -92,7 +93,7 @@ mod tests {
 
     #[test]
     fn timers_are_due_in_the_order_of_their_times_and_not_before() {
-        let (mut timers, begin) = (Timers::default(), Instant::now());
+        let (mut timers, begin) = (Timers::default(), clock::now());
         for (ms, number) in [(7, 1), (5, 2), (5, 3)] {
             timers.waiting.insert(Timer(begin + Duration::from_millis(ms), number), Waker::noop().clone());
         }

@@ -5,7 +5,7 @@ use super::SHAPES;
 use super::every_path::on_every_path;
 use chare::prelude::*;
 use chare::{ArrayOptions, CallOptions, Job};
-use rand::rngs::SmallRng;
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -172,7 +172,7 @@ fn whoever_comes_and_goes_while_all_are_called_contributes_if_it_heard_the_call(
             })
         };
         let elements = ListenerProxy::create(ArrayOptions::listed([0]).dynamic(), hear);
-        let mut dice = SmallRng::seed_from_u64(7);
+        let mut dice = ChaCha8Rng::seed_from_u64(7);
         let mut present = 1u64;
         for round in 0..40 {
             let (total, done) = chare::future();

@@ -1,5 +1,7 @@
 //! Remembered locations: calls that do without the home of their element.
 
+#![expect(clippy::disallowed_methods, reason = "waits as long as users would")]
+
 use crate::{AccountProxy, report};
 use chare::prelude::*;
 use chare::{ArrayOptions, Job};

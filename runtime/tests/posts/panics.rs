@@ -1,6 +1,8 @@
 //! Posts that a panic drops: the panic's words end the job where nobody catches it, and elsewhere the entry's name does, whose call could
 //! never run.
 
+#![expect(clippy::disallowed_methods, reason = "a thread outside the job is what is tested")]
+
 use crate::{Manner, ReceiverProxy, pattern};
 use chare::prelude::*;
 use chare::{Job, JobError};

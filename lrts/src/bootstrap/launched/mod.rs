@@ -5,6 +5,8 @@
 //! 2. The socket is taken once, and no child of the program inherits it: see `inherited`.
 //! 3. During start-up the caller's thread reads the socket; afterwards only [`Control::watch`] does.
 
+#![expect(clippy::disallowed_methods, reason = "a launcher answers in real time")]
+
 use super::control::{self, FromNode, PROTOCOL, ToNode, VALUE_BYTES_MAX, VALUES_PER_MESSAGE, Welcome};
 use super::wait::wait_readable;
 use super::{Bootstrap, JobKey, Membership, host, inherited, variables};

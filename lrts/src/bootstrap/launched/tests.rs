@@ -1,5 +1,7 @@
 //! Tests of a launched node against the other end of its socket, message by message.
 
+#![expect(clippy::disallowed_methods, reason = "a launcher is silent in real time")]
+
 use super::*;
 use rustix::io::FdFlags;
 use rustix::net::{AddressFamily, SocketFlags, socketpair};

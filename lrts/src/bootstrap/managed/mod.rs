@@ -8,6 +8,8 @@
 //! 3. Nodes of one host find each other by a socket with a random name (`neighbours`).
 //! 4. A process that a launcher started as one of several joins them or fails; it never runs as a job of its own.
 
+#![expect(clippy::disallowed_methods, reason = "a process manager answers in real time")]
+
 mod environment;
 mod hex_chunks;
 #[cfg(feature = "mpi")]

@@ -3,6 +3,8 @@
 //!
 //! Facts: MPICH's `src/pmi` and Slurm's `src/plugins/mpi/pmi2`.
 
+#![expect(clippy::disallowed_methods, reason = "a process manager answers in real time")]
+
 use super::process_manager::ProcessManager;
 use crate::bootstrap::inherited;
 use crate::bootstrap::wait::wait_readable;

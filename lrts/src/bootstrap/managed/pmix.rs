@@ -2,6 +2,7 @@
 //!
 //! Layouts and numbers are those of the PMIx standard (versions 2 to 5), section "Data Structures and Types".
 
+#![expect(clippy::disallowed_methods, reason = "a process manager answers in real time")]
 #![expect(unsafe_code, reason = "calls a C library that is loaded at run time")]
 
 use super::process_manager::ProcessManager;

@@ -8,6 +8,8 @@
 //! 3. A page that is not there ends the operation early. Whatever the device has not moved, for this or any other reason, a processor copies.
 //! 4. The portal goes first: when it is closed, the device has done with all fragments and records.
 
+#![expect(clippy::disallowed_methods, reason = "a device answers in real time")]
+
 mod instructions;
 mod portal;
 #[cfg(all(test, not(loom)))]

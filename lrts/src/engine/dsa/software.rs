@@ -1,6 +1,7 @@
 //! Software device: a thread that does what a DSA does with descriptors: late, out of order, with no room, with pages that are not there,
 //! as drawn from a seed.
 
+#![expect(clippy::disallowed_methods, reason = "the device works beside those who use it")]
 #![expect(unsafe_code, reason = "copies between the addresses in descriptors, as the device would")]
 
 use super::Dsa;
@@ -8,14 +9,14 @@ use super::portal::Portal;
 use super::words::{CompletionRecord, Descriptor};
 use super::work_queue::WorkQueue;
 use parking_lot::Mutex;
-use rand::rngs::StdRng;
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 /// The work queue of a device that is done with all it took when the queue is closed.
 struct SoftwareDevice {
-    chance: Mutex<StdRng>,
+    chance: Mutex<ChaCha8Rng>,
     /// `None` only once it is being closed.
     queue: Option<Sender<Descriptor>>,
     device: Option<JoinHandle<()>>,
@@ -24,8 +25,8 @@ struct SoftwareDevice {
 impl SoftwareDevice {
     fn new(seed: u64) -> Self {
         let (queue, descriptors) = channel();
-        let device = std::thread::spawn(move || run(&descriptors, StdRng::seed_from_u64(seed)));
-        let chance = Mutex::new(StdRng::seed_from_u64(seed ^ 1));
+        let device = std::thread::spawn(move || run(&descriptors, ChaCha8Rng::seed_from_u64(seed)));
+        let chance = Mutex::new(ChaCha8Rng::seed_from_u64(seed ^ 1));
         Self { chance, queue: Some(queue), device: Some(device) }
     }
 }
@@ -46,7 +47,7 @@ impl Drop for SoftwareDevice {
 }
 
 /// What the device does until its queue is closed and empty.
-fn run(descriptors: &Receiver<Descriptor>, mut chance: StdRng) {
+fn run(descriptors: &Receiver<Descriptor>, mut chance: ChaCha8Rng) {
     let mut taken: Vec<Descriptor> = Vec::new();
     loop {
         taken.extend(descriptors.try_iter());
@@ -61,7 +62,7 @@ fn run(descriptors: &Receiver<Descriptor>, mut chance: StdRng) {
     }
 }
 
-fn carry_out(descriptor: &Descriptor, chance: &mut StdRng) {
+fn carry_out(descriptor: &Descriptor, chance: &mut ChaCha8Rng) {
     let word = |at: usize| {
         let bytes = &bytemuck::bytes_of(descriptor)[at..at + 8];
         u64::from_le_bytes(bytes.try_into().expect("eight bytes")) as usize
@@ -87,7 +88,7 @@ fn carry_out(descriptor: &Descriptor, chance: &mut StdRng) {
 impl Dsa {
     /// The engine on a device of software.
     pub(in crate::engine) fn software(seed: u64) -> Self {
-        let mut chance = StdRng::seed_from_u64(seed);
+        let mut chance = ChaCha8Rng::seed_from_u64(seed);
         let (depth, bytes_max) = (chance.random_range(1..5), chance.random_range(1..100_000));
         let portal = Box::new(SoftwareDevice::new(seed));
         let queue = WorkQueue { portal, depth, bytes_max, description: "DSA in software".to_owned() };

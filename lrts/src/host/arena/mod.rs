@@ -19,6 +19,7 @@ mod row;
 
 pub(in crate::host) use row::reserve;
 
+use crate::ambient::clock;
 use crate::host::link::Link;
 use crate::ids::NodeId;
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping};
@@ -336,11 +337,11 @@ struct Kernel {
 impl Kernel {
     /// Asks for memory, unless there was none a moment ago.
     fn ask<T>(&mut self, ask: impl FnOnce() -> io::Result<T>) -> Result<T, ArenaError> {
-        if self.retry_at.is_some_and(|retry_at| Instant::now() < retry_at) {
+        if self.retry_at.is_some_and(|retry_at| clock::now() < retry_at) {
             return Err(ArenaError::Exhausted);
         }
         ask().map_err(|error| {
-            self.retry_at = Some(Instant::now() + RETRY_AFTER);
+            self.retry_at = Some(clock::now() + RETRY_AFTER);
             ArenaError::System(error)
         })
     }

@@ -87,7 +87,7 @@ fn an_arena_that_stays_empty_gives_its_pages_back_and_is_used_again() {
         memory
     };
     let memory = filled(&arenas);
-    let (now, total) = (Instant::now(), arenas.total_bytes());
+    let (now, total) = (clock::now(), arenas.total_bytes());
     let later = |times: u32| now + times * EMPTY_FOR;
     assert_eq!(arenas.give_back(now), None, "both are in use");
     drop(memory);
@@ -115,7 +115,7 @@ fn an_arena_that_grew_gets_huge_pages_one_at_a_time_and_keeps_its_bytes() {
     }
     let arenas = alone();
     let _short = arenas.allocate(100).expect("memory");
-    let start = Instant::now();
+    let start = clock::now();
     assert_eq!(arenas.put_together(start, REST), None, "a short arena keeps small pages");
     let mut memory = arenas.allocate(3 * HUGE_PAGE_BYTES).expect("memory");
     let byte = |index: usize| (index / 1000) as u8;
@@ -146,7 +146,7 @@ fn an_arena_that_grew_gets_huge_pages_one_at_a_time_and_keeps_its_bytes() {
 fn a_very_long_arena_is_not_backed_again_for_little() {
     let arenas = alone();
     drop(arenas.allocate(40 * ARENA_GRAIN_BYTES).expect("memory"));
-    let now = Instant::now();
+    let now = clock::now();
     arenas.give_back(now);
     assert_eq!(arenas.give_back(now + EMPTY_FOR), None);
     let total = arenas.total_bytes();

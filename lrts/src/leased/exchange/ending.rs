@@ -1,11 +1,11 @@
 //! End of an exchange: goodbyes, losses, and what waits for either.
 
 use super::{Exchange, Notification};
+use crate::ambient::clock;
 use crate::error::LrtsError;
 use crate::fabric::goodbye::Meaning;
 use crate::ids::NodeId;
 use crate::leased::wire::Control;
-use std::time::Instant;
 
 impl Exchange {
     /// Begins to say goodbye, and to refuse what is new.
@@ -66,14 +66,14 @@ impl Exchange {
             notifications.push(Notification::Completion(completion));
         });
         if self.poster.has_doomed() {
-            self.lingering.get_or_insert_with(Instant::now);
+            self.lingering.get_or_insert_with(clock::now);
         }
     }
 
     /// A message fails to arrive, of a peer that nobody names: the loss of one explains it, before or soon.
     pub(super) fn miss(&mut self, cause: String) {
         if !self.has_lost {
-            self.missing.get_or_insert_with(|| (Instant::now(), cause));
+            self.missing.get_or_insert_with(|| (clock::now(), cause));
         }
     }
 

@@ -25,6 +25,7 @@ use super::poster::{Poster, Progress};
 use super::registrations::{RegionName, Registrations};
 use super::server::{Network, Server};
 use super::wire::Control;
+use crate::ambient::clock;
 use crate::error::LrtsError;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
@@ -231,11 +232,11 @@ impl Exchange {
                 self.lose(node, cause);
             }
         }
-        if let Some((_, cause)) = self.missing.take_if(|(since, _)| since.elapsed() > LINGER) {
+        if let Some((_, cause)) = self.missing.take_if(|(since, _)| clock::since(*since) > LINGER) {
             self.lose_sender(&cause);
             happened = true;
         }
-        if self.lingering.is_some_and(|since| since.elapsed() > LINGER) {
+        if self.lingering.is_some_and(|since| clock::since(since) > LINGER) {
             self.lingering = None;
             if self.poster.has_doomed() {
                 self.shut("operations at a lost peer did not end, so that the endpoint was closed");

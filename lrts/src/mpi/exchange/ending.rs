@@ -1,13 +1,13 @@
 //! End of an exchange: goodbyes, losses, and what waits for either.
 
 use super::{Exchange, Notification, Purpose, Running};
+use crate::ambient::clock;
 use crate::error::LrtsError;
 use crate::fabric::goodbye::Meaning;
 use crate::ids::NodeId;
 use crate::mpi::callers::Ticket;
 use crate::mpi::start::BACKEND;
 use crate::mpi::wire::Control;
-use std::time::Instant;
 
 impl Exchange {
     pub(in crate::mpi) fn say_goodbyes(&mut self) {
@@ -59,7 +59,7 @@ impl Exchange {
         let unanswered = poster.abandon(node, tags);
         self.complete(unanswered);
         for running in self.flows.iter_mut().filter(|running| running.peer == node) {
-            self.lingering.get_or_insert_with(Instant::now);
+            self.lingering.get_or_insert_with(clock::now);
             running.flow.stop(ticket);
         }
         if is_first {

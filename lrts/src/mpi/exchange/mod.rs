@@ -22,6 +22,7 @@ use super::poster::Poster;
 use super::process::Process;
 use super::server::{Ends, Server};
 use super::wire::{Control, Tags};
+use crate::ambient::clock;
 use crate::emulated::wire::OperationId;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
@@ -196,7 +197,7 @@ impl Exchange {
                 index += 1;
             }
         }
-        if self.lingering.is_some_and(|since| since.elapsed() > LINGER) {
+        if self.lingering.is_some_and(|since| clock::since(since) > LINGER) {
             self.give_up_lingering();
             happened = true;
         }

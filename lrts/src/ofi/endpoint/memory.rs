@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "registers memory with the network")]
 
 use super::Endpoint;
+use crate::ambient::dice;
 use crate::leased::endpoint::{Access, Registration};
 use crate::leased::wire::Window;
 use chare_ofi_sys::abi::{
@@ -39,7 +40,7 @@ impl Endpoint {
         let mut mr = null_mut();
         let mut code = -(FI_ENOKEY as c_int);
         for _ in 0..KEYS_TRIED {
-            let wanted = if provider_chooses { 0 } else { rand::random::<u64>() & mask };
+            let wanted = if provider_chooses { 0 } else { dice::draw() & mask };
             // SAFETY: the caller keeps the memory until it deregisters; the library only notes the range.
             code = unsafe { calls::mr_reg(self.domain, address.cast(), len, flags(access), wanted, &mut mr) };
             if code != -(FI_ENOKEY as c_int) || provider_chooses {

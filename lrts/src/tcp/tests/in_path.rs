@@ -1,5 +1,7 @@
 //! Those who are on the path: whatever they do, frames arrive as they were sent, or the connection is lost.
 
+#![expect(clippy::disallowed_methods, reason = "sockets are real")]
+
 use super::relay::{Attack, Deed, Detour};
 use super::{PATIENCE, meet, protected};
 use crate::emulated::Emulated;

@@ -1,5 +1,7 @@
 //! Tests of tcp: silence that is no loss, and those who are on the path.
 
+#![expect(clippy::disallowed_methods, reason = "sockets are real")]
+
 mod in_path;
 mod relay;
 

@@ -1,5 +1,7 @@
 //! Relay: a program between two nodes, which passes on what they say and does one deed.
 
+#![expect(clippy::disallowed_methods, reason = "stands between two nodes, on threads of the machine's")]
+
 use crate::bootstrap::local::Local;
 use crate::bootstrap::{Bootstrap, Membership};
 use crate::error::LrtsError;

@@ -31,9 +31,9 @@ use crate::leased::wire::{BUFFER_BYTES, Window};
 use crate::memory::Place;
 use memory::{IWARP, Key};
 use rdma_sys::{ibv_transport_type, ibv_wc};
+use rustc_hash::FxHashMap;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::ptr::NonNull;
@@ -50,7 +50,7 @@ pub(in crate::verbs) struct Endpoint {
     /// By node; `None` for those that are no peers.
     links: Vec<Option<Link>>,
     /// By number of a queue pair.
-    pairs: HashMap<u32, NodeId>,
+    pairs: FxHashMap<u32, NodeId>,
     /// Requests of this node that gave way to a peer's, until they are answered.
     given_up: Vec<Identifier>,
     listener: Identifier,
@@ -128,7 +128,7 @@ impl Endpoint {
             node,
             door,
             links: (0..nodes).map(|_| None).collect(),
-            pairs: HashMap::new(),
+            pairs: FxHashMap::default(),
             given_up: Vec::new(),
             listener,
             address,

@@ -15,6 +15,7 @@ use crate::pe::Pe;
 use crate::pe::running::Running;
 use crate::services::aggregation::{self, AggregatedEntry};
 use crate::services::array;
+use chare_lrts::dice;
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -37,7 +38,7 @@ impl<C: Chare> ElementHandle<C> {
 
     /// Creates a singleton on a PE chosen at random.
     pub fn create(options: CallOptions, arguments: ConstructorArguments<C>) -> Self {
-        Self::create_on(PeId(rand::random_range(0..crate::api::context::pes())), options, arguments)
+        Self::create_on(PeId(dice::below(crate::api::context::pes().into()) as u32), options, arguments)
     }
 
     /// Creates a singleton on a PE. One message, queued there by `options`.

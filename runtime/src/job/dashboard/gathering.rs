@@ -1,5 +1,7 @@
 //! Gathering of figures for whoever looks: the last ones of each PE, asked for anew when they are not fresh.
 
+#![expect(clippy::disallowed_methods, reason = "who looks at a page looks in real time")]
+
 use crate::model::ids::PeId;
 use crate::node::Node;
 use crate::services::survey::{self, Figures, Purpose};

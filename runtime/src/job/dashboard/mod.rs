@@ -9,6 +9,8 @@
 //! What is served is read-only; what crosses the network is not encrypted. So the address is this host's own unless the option names
 //! another.
 
+#![expect(clippy::disallowed_methods, reason = "serves whoever looks, on a thread of the machine's")]
+
 mod gathering;
 mod metrics;
 mod server;

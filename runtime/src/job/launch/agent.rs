@@ -6,6 +6,8 @@
 //!    whole process groups. The loss of the launcher is the job's end.
 //! 3. The agent itself ends when all nodes are reaped and their output is on its way.
 
+#![expect(clippy::disallowed_methods, reason = "processes end in real time")]
+
 use super::exit::Exit;
 use super::introduce::{Strangers, introduce};
 use super::message::{CREDIT_BYTES, FromAgent, GREETING, Start, ToAgent};

@@ -4,6 +4,8 @@
 //!    output through threads of its own (whose memory is bounded by credit, see `message`).
 //! 2. The launcher returns when every node is reaped and all output is printed, or when the time of a job that failed is over.
 
+#![expect(clippy::disallowed_methods, reason = "processes are started and end in real time")]
+
 use super::control_thread::block_on;
 use super::introduce::UNDER_WAY_MAX;
 use super::job::{HostState, Job};

@@ -6,6 +6,8 @@
 //! 3. Descendants that have left a node's process group may keep its output open for as long as they like. Their output is forwarded as
 //!    long as they print: after the node's end, an output that is silent for [`QUIET`] is over.
 
+#![expect(clippy::disallowed_methods, reason = "prints beside the launcher, on a thread of the machine's")]
+
 use super::message::{CREDIT_BYTES, FromAgent, Stream};
 use chare_lrts::NodeId;
 use std::io::{self, Write};

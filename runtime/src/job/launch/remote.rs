@@ -5,6 +5,8 @@
 //! 2. The end of either pipe is the end of the other side: agents end their nodes, launchers their job.
 //! 3. Pipes are read and written by threads, since a remote shell may hand out any kind of descriptor.
 
+#![expect(clippy::disallowed_methods, reason = "shells are processes, each with threads of the machine's")]
+
 use super::control_thread::block_on;
 use super::exit::Exit;
 use super::message::{FromAgent, ToAgent, read_message, write_message};

@@ -3,6 +3,8 @@
 //! They run when `fn main` returns. A PE in the middle of an entry, which no thread can be made to leave, would meet what they have taken
 //! apart: then the process ends without them (see [`quit`]).
 
+#![expect(clippy::disallowed_methods, reason = "the process ends, and real threads are joined")]
+
 use crate::model::error::JobError;
 use crate::node::Outcome;
 use chare_lrts::bootstrap::quit;

@@ -1,5 +1,7 @@
 //! Programs that go on beside their job: the job runs on threads of its own, and `fn main` has its handle.
 
+#![expect(clippy::disallowed_methods, reason = "the job runs beside `fn main`, on a thread of the machine's")]
+
 use super::Program;
 use crate::api::job_handle::{JobHandle, job_handle};
 use chare_lrts::events;

@@ -3,6 +3,7 @@
 use crate::model::error::JobError;
 use crate::node::Node;
 use chare_lrts::bootstrap::launched::Control;
+use chare_lrts::clock;
 use chare_lrts::{LrtsError, NodeId, events};
 use std::io::Write;
 use std::process::ExitCode;
@@ -38,7 +39,7 @@ pub(super) fn report(control: &Control, error: &JobError) {
 
 /// The counters that `+stats` prints.
 pub(super) fn describe(node: &Node) -> String {
-    let lifetime_ns = node.started.elapsed().as_nanos() as u64;
+    let lifetime_ns = clock::since(node.started).as_nanos() as u64;
     let mut text = String::new();
     for (pe, counters) in node.pes().zip(&node.counters) {
         text += &counters.describe(&pe.to_string(), lifetime_ns);

@@ -3,14 +3,14 @@
 
 use chare_lrts::{NodeId, RegionKey, Token};
 use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a node knows of its direct transfers.
 #[derive(Default)]
 pub(crate) struct Direct {
     /// Registrations of buffers that other nodes have been told of, by the buffers' tokens.
-    shown: Mutex<HashMap<Token, RegionKey>>,
-    refused: Mutex<HashSet<NodeId>>,
+    shown: Mutex<FxHashMap<Token, RegionKey>>,
+    refused: Mutex<FxHashSet<NodeId>>,
 }
 
 impl Direct {

@@ -2,7 +2,7 @@
 
 use chare_lrts::NodeId;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::time::Duration;
 
 /// Shorter chunks say more of the start than of the speed: the shortest that a model chooses.
@@ -10,7 +10,7 @@ const TOLD_BYTES_MIN: u64 = 64 << 10;
 
 /// Bytes of a second to each node from which a chunk has come back. A chunk that waited behind others looks slow, so the quickest counts.
 #[derive(Default)]
-pub(crate) struct Legs(Mutex<HashMap<NodeId, f64>>);
+pub(crate) struct Legs(Mutex<FxHashMap<NodeId, f64>>);
 
 impl Legs {
     /// A chunk of so many bytes has come back from a node, after this time.

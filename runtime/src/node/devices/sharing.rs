@@ -10,9 +10,9 @@ use crate::model::nocopy::{MappedDevice, ToldLayout};
 use chare_device::{Arena, Device, DeviceBuffer, DeviceError};
 use chare_layout::Raw;
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
@@ -23,15 +23,15 @@ type Name = (i32, i32);
 #[derive(Default)]
 pub(crate) struct Sharing {
     /// Arenas of this process, by address.
-    given: Mutex<HashMap<u64, (Arena, OwnedFd)>>,
+    given: Mutex<FxHashMap<u64, (Arena, OwnedFd)>>,
     mapped: Mutex<Mapped>,
 }
 
 /// Arenas of other processes.
 #[derive(Default)]
 struct Mapped {
-    by_name: HashMap<Name, Arena>,
-    by_address: HashMap<u64, Name>,
+    by_name: FxHashMap<Name, Arena>,
+    by_address: FxHashMap<u64, Name>,
 }
 
 impl Sharing {

@@ -7,6 +7,7 @@
 //!    came back just now: whoever finds no room then tries again soon, for [`PATIENCE`].
 
 use chare_device::Way;
+use chare_lrts::clock;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -86,8 +87,8 @@ impl<N> Staging<N> {
             state.waiting.push_back(again());
             return NoRoom::Waits;
         }
-        let since = *state.starved_since.get_or_insert_with(Instant::now);
-        if since.elapsed() < PATIENCE { NoRoom::TriedAgain } else { NoRoom::GivenUp }
+        let since = *state.starved_since.get_or_insert_with(clock::now);
+        if clock::since(since) < PATIENCE { NoRoom::TriedAgain } else { NoRoom::GivenUp }
     }
 
     /// A chunk has given its memory back: all that wait try again.

@@ -13,6 +13,8 @@
 //!    holder any more goes when the node has time.
 //! 6. Memory that is lent may be a piece of what its owner has. Pieces have registrations of their own; as long as one is kept, the whole
 //!    has another holder. So all that are idle go together, when the whole is to be writable or has no holder but them.
+//! 7. Registrations end in the order in which they were made, whatever the addresses of their blocks: their places on the board, which other
+//!    nodes are told, are given out again in that order.
 
 use crate::model::nocopy::Keep;
 use chare_lrts::{Held, Memory, MemoryId, RegionKey, Regions};
@@ -25,6 +27,8 @@ const KEPT_MAX: usize = 256;
 const UNASKED_BYTES_MAX: usize = 16 << 20;
 
 struct Entry {
+    /// Which registration of this cache it is: rule 7.
+    serial: u64,
     key: RegionKey,
     memory: Memory,
     /// Number of receivers that the block is lent to.
@@ -59,6 +63,7 @@ pub(super) struct Cache {
     /// Bytes of those blocks.
     idle_bytes: usize,
     now: u64,
+    registered: u64,
 }
 
 impl Cache {
@@ -82,7 +87,9 @@ impl Cache {
             return Ok(entry.key);
         }
         let key = regions.register(Held::Source(memory.clone())).map_err(|_| memory.clone())?;
-        self.entries.insert(memory.id(), Entry { key, memory, users: 1, keep, used_at: 0 });
+        self.registered += 1;
+        let serial = self.registered;
+        self.entries.insert(memory.id(), Entry { serial, key, memory, users: 1, keep, used_at: 0 });
         Ok(key)
     }
 
@@ -132,9 +139,10 @@ impl Cache {
     }
 
     fn take_all(&mut self, is_over: impl Fn(&MemoryId, &Entry) -> bool) -> Vec<Ended> {
-        let over: Vec<MemoryId> =
-            self.entries.iter().filter(|(id, entry)| is_over(id, entry)).map(|(id, _)| *id).collect();
-        over.into_iter().filter_map(|id| self.take(id)).collect()
+        let over = self.entries.iter().filter(|(id, entry)| is_over(id, entry));
+        let mut over: Vec<(u64, MemoryId)> = over.map(|(id, entry)| (entry.serial, *id)).collect();
+        over.sort_unstable_by_key(|(serial, _)| *serial);
+        over.into_iter().filter_map(|(_, id)| self.take(id)).collect()
     }
 
     fn take(&mut self, block: MemoryId) -> Option<Ended> {
@@ -203,6 +211,23 @@ mod tests {
         drop(block);
         end(&regions, cache.sweep());
         assert!(!is_live(&regions, &key));
+    }
+
+    #[test]
+    fn registrations_end_in_the_order_in_which_they_were_made() {
+        let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
+        let blocks: Vec<Memory> = (0..100).map(|_| memory()).collect();
+        let acquire = |cache: &mut Cache, block: &Memory| {
+            cache.acquire(&regions, block.clone(), Keep::Asked).expect("room")
+        };
+        let keys: Vec<RegionKey> = blocks.iter().map(|block| acquire(&mut cache, block)).collect();
+        for block in blocks.iter().rev() {
+            release(&mut cache, &regions, block);
+        }
+        drop(blocks);
+        let over = cache.sweep();
+        assert_eq!(over.iter().map(|ended| ended.key).collect::<Vec<_>>(), keys);
+        end(&regions, over);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tokens: numbers by which other nodes name what this node keeps for them. A token that was taken back is never valid again.
 
-use chare_lrts::Token;
 use chare_lrts::spin_lock::SpinMutex;
+use chare_lrts::{Token, dice};
 use slab::Slab;
 
 /// What is out under tokens.
@@ -16,7 +16,7 @@ impl<T> Default for Tokens<T> {
 impl<T> Tokens<T> {
     /// Keeps a thing. Its token's upper half is drawn: nobody guesses it.
     pub(crate) fn give_out(&self, kept: T) -> Token {
-        let nonce: u32 = rand::random();
+        let nonce = (dice::draw() >> 32) as u32;
         let slot = self.0.lock().insert((nonce, kept));
         u64::from(nonce) << 32 | slot as u64
     }

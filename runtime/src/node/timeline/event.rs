@@ -56,7 +56,7 @@ impl What {
     }
 }
 
-/// An event on one PE. Times are those of [`now_ns`](super::now_ns).
+/// An event on one PE. Times are those of [`clock::now_ns`](chare_lrts::clock::now_ns).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     /// Code ran, because a message of another PE had come, if one is named.

@@ -10,14 +10,12 @@
 //!
 //! What a PE collects, and when, is said in `pe/spans.rs`. This is no service: it sends nothing, and what it has to hear of is every entry.
 
-mod clock;
 mod event;
 mod line;
 mod outlet;
 mod writer;
 mod writing;
 
-pub(crate) use clock::now_ns;
 pub(crate) use event::{Event, Kind, What};
 pub(crate) use outlet::{BLOCK_EVENTS, Block, Outlet};
 pub(crate) use writing::Writing;

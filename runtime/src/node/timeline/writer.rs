@@ -1,10 +1,10 @@
 //! Writer of a node's timeline: turns the events of all PEs of the node into lines of the trace file.
 
-use super::clock::now_ns;
 use super::line::{self, TraceThread};
 use super::outlet::{Block, Parcel};
 use crate::model::ids::{NodeId, PeId};
 use chare_lrts::LrtsError;
+use chare_lrts::clock;
 use chare_lrts::wrappers::TraceFile;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -30,7 +30,7 @@ pub(super) fn run(node: NodeId, file: &TraceFile, parcels: &Receiver<Parcel>) ->
     }
     text.clear();
     for (pe, (place, dropped)) in known.into_iter().filter(|(_, (_, dropped))| *dropped > 0) {
-        line::append_dropped(&mut text, place, now_ns(), dropped);
+        line::append_dropped(&mut text, place, clock::now_ns(), dropped);
         // A failure means that nobody reads the warning.
         let _ = writeln!(
             std::io::stderr(),

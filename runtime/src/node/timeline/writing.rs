@@ -1,5 +1,7 @@
 //! Writing of a node's timeline: the writer's thread, from its start to its end.
 
+#![expect(clippy::disallowed_methods, reason = "the writer reads alone, in the order of one channel")]
+
 use super::outlet::{Outlet, Parcel};
 use super::writer;
 use crate::model::ids::NodeId;

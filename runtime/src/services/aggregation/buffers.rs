@@ -10,10 +10,10 @@ use crate::model::ids::{CollectionId, Index, PeId, Target};
 use crate::model::registry::entry;
 use crate::pe::Pe;
 use crate::pe::places::Location;
+use chare_lrts::clock;
 use rustc_hash::FxHashMap;
 use std::any::TypeId;
 use std::cell::{RefCell, RefMut};
-use std::time::Instant;
 
 /// The buffers of one PE.
 #[derive(Default)]
@@ -146,7 +146,7 @@ pub(crate) fn flush(pe: &Pe) -> bool {
 
 /// Sends the calls in the buffers whose time has come; returns whether there were any.
 pub(super) fn flush_due(pe: &Pe) -> bool {
-    let now = Instant::now();
+    let now = clock::now();
     flush_if(pe, |stream| stream.is_due(now))
 }
 

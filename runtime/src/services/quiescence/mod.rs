@@ -26,6 +26,7 @@ use crate::node::{Delivery, Node, NodeService};
 use crate::pe::queued::Outcome;
 use crate::pe::{Pe, Service};
 use crate::services::survey::{self, Purpose, Reason};
+use chare_lrts::clock;
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
 use standstill::Standstill;
@@ -213,13 +214,13 @@ pub(crate) fn request(pe: &Pe, callback: ErasedCallback) {
 fn receive(pe: &Pe, wave: Wave) {
     match wave {
         Wave::Request { callback } => {
-            state(pe).borrow_mut().request(callback, Instant::now());
+            state(pe).borrow_mut().request(callback, clock::now());
             start_due_wave(pe);
         }
         Wave::Ask => send(pe, COORDINATOR, Wave::Answer(Sums::of_node(&pe.node))),
         Wave::Answer(sums) => {
             let nodes = pe.node.topology.nodes();
-            let Finding { quiet, survey } = state(pe).borrow_mut().answer(sums, nodes, Instant::now());
+            let Finding { quiet, survey } = state(pe).borrow_mut().answer(sums, nodes, clock::now());
             for callback in quiet {
                 fire(pe, callback, Arguments::new(()));
             }
@@ -228,7 +229,7 @@ fn receive(pe: &Pe, wave: Wave) {
             }
         }
         Wave::Look => {
-            state(pe).borrow_mut().look(Instant::now());
+            state(pe).borrow_mut().look(clock::now());
             start_due_wave(pe);
         }
     }
@@ -237,7 +238,7 @@ fn receive(pe: &Pe, wave: Wave) {
 
 /// On the coordinator: asks all nodes, if the pause is over. Returns whether it did.
 fn start_due_wave(pe: &Pe) -> bool {
-    let due = state(pe).borrow_mut().start_wave(Instant::now());
+    let due = state(pe).borrow_mut().start_wave(clock::now());
     if due {
         pe.attend_to(ID, false);
         for node in 0..pe.node.topology.nodes() {
@@ -257,7 +258,7 @@ mod tests {
     use crate::model::callback::Callback;
 
     fn wave(state: &mut Quiescence, answers: [(u64, u64); 2]) -> usize {
-        let now = Instant::now() + Duration::from_secs(1);
+        let now = clock::now() + Duration::from_secs(1);
         assert!(state.start_wave(now), "a wave is due");
         answers
             .into_iter()
@@ -270,7 +271,7 @@ mod tests {
     #[test]
     fn two_equal_waves_with_nothing_in_flight_prove_it() {
         let mut state = Quiescence::default();
-        state.request(Callback::<()>::ignore().erase(), Instant::now());
+        state.request(Callback::<()>::ignore().erase(), clock::now());
         assert_eq!(wave(&mut state, [(5, 4), (0, 0)]), 0, "one in flight");
         assert_eq!(wave(&mut state, [(5, 4), (0, 1)]), 0, "balanced, but only once");
         assert_eq!(wave(&mut state, [(6, 4), (0, 2)]), 0, "balanced, but it moved");
@@ -281,7 +282,7 @@ mod tests {
     #[test]
     fn a_request_during_a_wave_needs_two_waves_of_its_own() {
         let mut state = Quiescence::default();
-        let now = Instant::now();
+        let now = clock::now();
         state.request(Callback::<()>::ignore().erase(), now);
         assert_eq!(wave(&mut state, [(0, 0), (0, 0)]), 0);
         state.request(Callback::<()>::ignore().erase(), now);

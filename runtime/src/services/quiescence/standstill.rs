@@ -47,6 +47,7 @@ impl Standstill {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chare_lrts::clock;
 
     fn sums(sent: u64) -> Sums {
         Sums { sent, processed: 7 }
@@ -54,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_standstill_is_asked_about_once() {
-        let (mut standstill, begin) = (Standstill::default(), Instant::now());
+        let (mut standstill, begin) = (Standstill::default(), clock::now());
         let almost = begin + PATIENCE - Duration::from_millis(1);
         assert!(!standstill.watch(sums(8), begin));
         assert!(!standstill.watch(sums(10), begin), "it moves");
@@ -67,7 +68,7 @@ mod tests {
 
     #[test]
     fn quiescence_is_no_standstill_with_messages_in_flight() {
-        let (mut standstill, begin) = (Standstill::default(), Instant::now());
+        let (mut standstill, begin) = (Standstill::default(), clock::now());
         assert!(!standstill.watch(sums(7), begin));
         assert!(!standstill.watch(sums(7), begin + 9 * PATIENCE));
         assert!(standstill.find_quiet(sums(7)));

@@ -4,6 +4,7 @@ use crate::model::ids::NodeId;
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::pe::times::Spent;
+use chare_lrts::clock;
 use serde::{Deserialize, Serialize};
 
 /// The most entries of which one PE tells, those of the most time.
@@ -77,7 +78,7 @@ impl Figures {
         };
         Self {
             node: node.id.0,
-            uptime_ns: node.started.elapsed().as_nanos() as u64,
+            uptime_ns: clock::since(node.started).as_nanos() as u64,
             idle_ns: counters.idle_ns.read(),
             queued: pe.queue.borrow().len() as u64,
             early: pe.early.borrow().waiting().count() as u64,

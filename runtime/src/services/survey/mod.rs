@@ -8,6 +8,8 @@
 //!
 //! Nothing here is counted: quiescence, which asks for surveys, does not see them.
 
+#![expect(clippy::disallowed_methods, reason = "answers are waited for in real time")]
+
 mod figures;
 mod report;
 mod waits;
@@ -26,6 +28,7 @@ use crate::node::mailbox::Work;
 use crate::node::{Arrival, Delivery, Node, NodeService};
 use crate::pe::queued::Outcome;
 use crate::pe::{Pe, Service};
+use chare_lrts::clock;
 use chare_lrts::codec::{self, CodecError, Writer};
 use chare_lrts::events;
 #[cfg(feature = "dashboard")]
@@ -167,7 +170,7 @@ pub(crate) fn request(node: &Arc<Node>) {
         return leave_with_all(node, || Message::Request);
     }
     let is_new = {
-        let (mut surveys, now) = (surveys(node).lock(), Instant::now());
+        let (mut surveys, now) = (surveys(node).lock(), clock::now());
         let is_new = surveys.requested.is_none_or(|before| now.duration_since(before) > TOGETHER);
         if is_new {
             surveys.requested = Some(now);

@@ -11,7 +11,7 @@ pub mod start;
 use super::process_manager::ProcessManager;
 use crate::codec;
 use chare_mpi_sys::Communicator;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,12 +28,12 @@ pub(super) struct MpiManager {
     ends_mpi: bool,
     /// Since the last fence.
     published: Vec<(String, String)>,
-    known: HashMap<(u32, String), String>,
+    known: BTreeMap<(u32, String), String>,
 }
 
 impl MpiManager {
     pub(super) fn new(communicator: Arc<Communicator>, ends_mpi: bool) -> Self {
-        Self { communicator, ends_mpi, published: Vec::new(), known: HashMap::new() }
+        Self { communicator, ends_mpi, published: Vec::new(), known: BTreeMap::new() }
     }
 
     /// What all processes have to say, equally long.

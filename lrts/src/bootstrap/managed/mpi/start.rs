@@ -4,6 +4,7 @@
 //!    process, by the variables that launchers set, else whichever MPI is there.
 //! 2. An MPI that finds fewer processes than the launcher started was not meant: that is an error, and never several jobs.
 
+#![expect(clippy::disallowed_methods, reason = "waits for the end of a process that has not ended MPI")]
 #![expect(unsafe_code, reason = "initialises MPI")]
 
 use super::final_error;

@@ -62,6 +62,8 @@ impl Rounds {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "begins anywhere")]
+
     use super::*;
 
     #[test]

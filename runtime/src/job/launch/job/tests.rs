@@ -1,5 +1,7 @@
 //! Tests of a job's decisions, event by event, under a clock of the test's own.
 
+#![expect(clippy::disallowed_methods, reason = "begins anywhere")]
+
 use super::*;
 
 /// A job and its time.

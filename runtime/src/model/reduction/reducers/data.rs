@@ -6,6 +6,7 @@ use crate::base::panics;
 use crate::model::arguments::Arguments;
 use crate::model::ids::Index;
 use chare_lrts::codec::{self, CodecError, Writer};
+use chare_lrts::dice;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The data of a partial result.
@@ -88,7 +89,7 @@ impl Data {
             (Self::Drawn(mine, value), Self::Drawn(theirs, other)) => {
                 // Other nodes may say that they drew from any number of values.
                 *mine = mine.saturating_add(theirs).max(1);
-                if rand::random_range(0..*mine) < theirs {
+                if dice::below(*mine) < theirs {
                     *value = other;
                 }
                 Ok(())

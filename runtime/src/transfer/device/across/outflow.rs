@@ -15,10 +15,10 @@ use crate::transfer::device::continuing::continue_later;
 use crate::transfer::take::gathering::Failure;
 use chare_device::{Choice, DeviceBuffer, DeviceError, Facts, Landed, Pinned, Stream, Way};
 use chare_layout::{Plan, Raw};
+use chare_lrts::clock;
 use chare_lrts::{MemoryMut, NodeId, Token};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Chunks of one argument that are out at a time: one for each stage of its way.
 const DEPTH: usize = 4;
@@ -182,9 +182,9 @@ impl Outflow {
                 inflow.make_room(node, len as usize, Box::new(fill));
             }
             Sink::Peer { peer, transfer, sender, .. } => {
-                let (owner, to, left) = (Arc::clone(node), *peer, Instant::now());
+                let (owner, to, left) = (Arc::clone(node), *peer, clock::now());
                 let back = Release::new(len, true, move |_| {
-                    owner.devices.legs.note(to, len, left.elapsed());
+                    owner.devices.legs.note(to, len, clock::since(left));
                     // The memory may go after this: who waits for it is told at the next look.
                     owner.outside.sent.add_shared(1);
                     owner.later(Box::new(move |node| {
