@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `mpis`, `sanitize`, `chaos`, `device`, `floors`, `fuzz`, `kernels`, `plots`,
+//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `mpis`, `sanitize`, `chaos`, `device`, `floors`, `fuzz`, `instructions`, `kernels`, `plots`,
 //! `soak`, `vm`, `aarch64`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
@@ -15,6 +15,7 @@ mod device;
 mod family;
 mod floors;
 mod fuzz;
+mod instructions;
 mod kernels;
 mod mpis;
 mod plots;
@@ -44,7 +45,7 @@ struct Arguments {
 enum Command {
     /// Check everything: format, lints, documentation, examples, tests, models
     Test {
-        /// Leave out the documentation and the models
+        /// Leave out the documentation, the models and the counts of instructions
         #[arg(long)]
         quick: bool,
     },
@@ -73,6 +74,8 @@ enum Command {
     Floors(floors::Options),
     /// Search for input that breaks what reads from peers and strangers
     Fuzz(fuzz::Options),
+    /// Count the instructions of single ways, and compare them with benches/instructions/table.csv
+    Instructions(instructions::Options),
     /// Compile the kernels of devices to the PTX that is checked in
     Kernels(kernels::Options),
     /// Draw the tables of benches/README.md: benches/plots
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
         Command::Chaos(options) => chaos::run(options, &mut report),
         Command::Device(what) => what.run(&mut report),
         Command::Fuzz(options) => fuzz::run(options, &mut report),
+        Command::Instructions(options) => instructions::run(&options, &mut report),
         Command::Kernels(options) => kernels::run(&options, &mut report),
         Command::Soak => soak::run(&mut report),
         Command::Aarch64 => aarch64::run(&mut report),

@@ -4,6 +4,7 @@ use crate::aarch64;
 use crate::book;
 use crate::dependencies;
 use crate::floors;
+use crate::instructions;
 use crate::kernels;
 use crate::report::Report;
 use crate::setup::{self, Tools};
@@ -16,7 +17,7 @@ const BACKENDS: &str = "ofi,verbs,mpi";
 /// The features with which all is built and tested: the backends, CUDA's devices, the dashboard, and the DSA.
 const FEATURES: &str = "ofi,verbs,mpi,cuda,dashboard,dsa";
 
-/// Runs all checks; `quick` leaves out documentation and models.
+/// Runs all checks; `quick` leaves out documentation, models and counts of instructions.
 pub(crate) fn run(quick: bool, report: &mut Report) {
     let tools = setup::prepare(report);
     report.add(Tools::run(&tools.rustfmt, Step::cargo("format", "fmt --all --check")));
@@ -42,6 +43,9 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     // Passing tests may have skipped something; their output says so.
     let test = format!("test --workspace --features {FEATURES} --no-fail-fast");
     report.add(Step::cargo("tests", &format!("{test} --lib --bins --tests -- --show-output")).run());
+    if !quick {
+        instructions::run(&instructions::Options::default(), report);
+    }
     vm::suite::run(BACKENDS, report);
     report.add(Step::cargo("doctests", &format!("{test} --doc")).run());
     for step in [documentation(), models("-p chare-lrts model::"), models("-p chare-model")] {
