@@ -1,6 +1,7 @@
 //! A node, one process of a job: the state that its PEs share, and the seam by which a service keeps state there and takes frames from
 //! other nodes. Here live mailboxes, queues to other nodes, credit, registered memory, transfers, and the end of the job on one node.
-//! Chares, a PE's tables and the state of a particular service never do.
+//! Chares and a PE's tables never do, and what a service keeps stands in its slot: only what buffers need that travel (lent memory, known
+//! layouts, methods, staged and posted messages, devices) has fields of its own, because the floor above, `transfer`, is no service.
 
 mod arrival;
 pub(crate) mod backpressure;

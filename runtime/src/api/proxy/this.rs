@@ -12,6 +12,7 @@ use crate::model::registry::{Chare, Identity, This, kind};
 use crate::pe::Pe;
 use crate::services::{broadcast, reduction, section};
 use chare_lrts::codec;
+use chare_lrts::dice;
 use std::any::TypeId;
 
 /// A chare's view of itself, in its entries and its constructor.
@@ -197,7 +198,7 @@ fn next_contribution(identity: &Identity) -> Option<Contributor> {
 #[inline]
 fn contribute_as<T>(identity: &Identity, contribution: Contribution<T>, callback: Callback<T>) {
     let Some(Contributor { collection, index, number }) = next_contribution(identity) else { return };
-    let (data, callback) = (contribution.of_member(index), callback.erase());
+    let (data, callback) = (contribution.of_member(index, dice::draw), callback.erase());
     Pe::current(|pe| {
         if !reduction::join(pe, collection, number, &data, &callback) {
             reduction::contribute(pe, collection, number, Share::new(data, callback));
@@ -212,7 +213,7 @@ fn contribute_to_as<C: Chare, T>(
     callback: Callback<T>,
 ) {
     assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);
-    let share = Share::new(contribution.of_member(place_of(identity).1), callback.erase());
+    let share = Share::new(contribution.of_member(place_of(identity).1, dice::draw), callback.erase());
     Pe::current(|pe| section::contribute(pe, identity, section.id(), share));
 }
 

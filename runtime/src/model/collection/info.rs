@@ -3,7 +3,6 @@
 //! Every process gets the same blueprint when the collection is created, so each finds the home of any member without asking.
 
 use super::placement_map::PlacementMap;
-use crate::base::host_memory::host_memory_bytes;
 use crate::model::callback::ErasedCallback;
 use crate::model::collection::{Blueprint, Bond, Elements, Placement};
 use crate::model::ids::{CollectionId, Index, NodeId, PeId};
@@ -18,6 +17,8 @@ pub(crate) struct CollectionInfo {
     pub(crate) chare: &'static ChareRegistration,
     pub(crate) topology: Topology,
     blueprint: Blueprint,
+    /// What members of one node may take.
+    room_bytes: u64,
     /// Set at once, or, for an array that is bound to another, when that other array is known.
     placed: OnceLock<Placed>,
 }
@@ -33,12 +34,15 @@ struct Placed {
 }
 
 impl CollectionInfo {
+    /// A collection whose members take at most `room_bytes` on one node: a host's memory.
+    ///
     /// # Errors
-    /// Elements or a placement that do not fit the chare or the job, or more members than a host's memory holds, in words.
+    /// Elements or a placement that do not fit the chare or the job, or members that take more, in words.
     pub(crate) fn new(
         blueprint: Blueprint,
         chare: &'static ChareRegistration,
         topology: Topology,
+        room_bytes: u64,
     ) -> Result<Self, String> {
         if let Elements::Range(range) = &blueprint.elements {
             range.check(chare.index.dimensions)?;
@@ -46,12 +50,9 @@ impl CollectionInfo {
         if blueprint.id.creator.0 >= topology.pes() {
             return Err(format!("its creator is {}, which does not exist", blueprint.id.creator));
         }
-        let info = Self { id: blueprint.id, chare, topology, blueprint, placed: OnceLock::new() };
+        let info = Self { id: blueprint.id, chare, topology, blueprint, room_bytes, placed: OnceLock::new() };
         // The fullest node has at least as many members as the average one; a total that passes here is small enough to be counted.
-        info.check_room(
-            info.blueprint.elements.len() / u64::from(info.topology.nodes()),
-            host_memory_bytes(),
-        )?;
+        info.check_room(info.blueprint.elements.len() / u64::from(info.topology.nodes()))?;
         if info.bound_to().is_none() {
             let map = PlacementMap::new(&info.blueprint, &chare.index, info.topology.clone())?;
             info.place(Arc::new(map))?;
@@ -59,15 +60,16 @@ impl CollectionInfo {
         Ok(info)
     }
 
-    /// Compares members of one node with a host's memory, because another node may ask for any number of members.
-    fn check_room(&self, members: u64, memory_bytes: u64) -> Result<(), String> {
+    /// Compares members of one node with the room for them, because another node may ask for any number of members.
+    fn check_room(&self, members: u64) -> Result<(), String> {
         let needed = u128::from(members) * u128::from(self.chare.bytes);
-        if needed <= u128::from(memory_bytes) {
+        if needed <= u128::from(self.room_bytes) {
             return Ok(());
         }
         Err(format!(
-            "{} members take at least {needed} bytes on one node, whose host has {memory_bytes}; create fewer, or use more hosts",
-            self.blueprint.elements.len()
+            "{} members take at least {needed} bytes on one node, whose host has {}; create fewer, or use more hosts",
+            self.blueprint.elements.len(),
+            self.room_bytes
         ))
     }
 
@@ -103,7 +105,7 @@ impl CollectionInfo {
         }
         let on = |node| self.topology.pes_of(node).map(|pe| population[pe.0 as usize]).sum::<u64>();
         let most = (0..self.topology.nodes()).map(NodeId).map(on).max().unwrap_or(0);
-        self.check_room(most, host_memory_bytes())?;
+        self.check_room(most)?;
         let takes_part: Vec<bool> = population.iter().map(|members| self.grows() || *members > 0).collect();
         let mut parts_below = vec![0; self.topology.nodes() as usize];
         for pe in (0..pes).map(PeId).filter(|pe| takes_part[pe.0 as usize]) {
@@ -238,6 +240,9 @@ pub(crate) mod tests {
     }
     static DUMMY: ChareRegistration = ChareRegistration::of::<Dummy>();
 
+    /// More than the members of any test take.
+    const ROOM_BYTES: u64 = 1 << 30;
+
     fn blueprint(elements: Elements, placement: Placement) -> Blueprint {
         let id = CollectionId { creator: PeId(0), serial: 3 };
         Blueprint { id, chare: DUMMY.id, elements, placement, is_open: false, created: None, after: None }
@@ -245,7 +250,7 @@ pub(crate) mod tests {
 
     fn info(len: u64, placement: Placement, topology: Topology) -> Result<CollectionInfo, String> {
         let elements = Elements::Range(Arc::new(IndexRange::counted(len)));
-        CollectionInfo::new(blueprint(elements, placement), &DUMMY, topology)
+        CollectionInfo::new(blueprint(elements, placement), &DUMMY, topology, ROOM_BYTES)
     }
 
     /// Compares the members that six PEs know of a collection with the expected ones.
@@ -276,7 +281,7 @@ pub(crate) mod tests {
         let odd: Vec<Index> = (0..50).map(|number| Index::from(2 * number + 1)).collect();
         for placement in [Placement::Block, Placement::RoundRobin, Placement::Hash] {
             let list = Elements::List(odd.iter().map(|index| (*index, None)).collect());
-            let info = CollectionInfo::new(blueprint(list, placement), &DUMMY, topology.clone());
+            let info = CollectionInfo::new(blueprint(list, placement), &DUMMY, topology.clone(), ROOM_BYTES);
             check_homes(&info.unwrap(), &odd);
         }
     }
@@ -300,10 +305,14 @@ pub(crate) mod tests {
 
     #[test]
     fn members_fit_the_memory_of_a_host_or_are_refused() {
-        let five = info(5, Placement::Block, Topology::on_one_host(2, 2)).unwrap();
+        let five = |room_bytes| {
+            let elements = Elements::Range(Arc::new(IndexRange::counted(5)));
+            let topology = Topology::on_one_host(2, 2);
+            CollectionInfo::new(blueprint(elements, Placement::Block), &DUMMY, topology, room_bytes)
+        };
         let needed = 3 * DUMMY.bytes;
-        assert_eq!(five.check_room(3, needed), Ok(()));
-        assert!(five.check_room(3, needed - 1).unwrap_err().contains("5 members"));
+        assert!(five(needed).is_ok());
+        assert!(five(needed - 1).unwrap_err().contains("5 members"));
         for placement in [Placement::Block, Placement::RoundRobin, Placement::Hash] {
             let refused = info(u64::MAX, placement, Topology::on_one_host(2, 2));
             assert!(refused.is_err_and(|cause| cause.contains("create fewer")));
@@ -314,7 +323,7 @@ pub(crate) mod tests {
     fn a_creator_that_does_not_exist_is_refused() {
         let mut alleged = blueprint(Elements::List(Arc::default()), Placement::Hash);
         alleged.id.creator = PeId(2);
-        let refused = CollectionInfo::new(alleged, &DUMMY, Topology::on_one_host(1, 2));
+        let refused = CollectionInfo::new(alleged, &DUMMY, Topology::on_one_host(1, 2), ROOM_BYTES);
         assert!(refused.unwrap_err().contains("PE 2"));
     }
 }

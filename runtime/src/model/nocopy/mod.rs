@@ -19,7 +19,6 @@ mod device;
 pub(crate) mod divided;
 mod eager;
 mod element_type;
-pub(crate) mod foreign;
 mod handle;
 mod kind;
 mod landing;

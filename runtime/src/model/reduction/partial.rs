@@ -147,7 +147,7 @@ mod tests {
     use crate::model::reduction::reducers::sum;
 
     fn partial(number: u64) -> Partial {
-        let share = Share::new(sum(7_u64).of_member(Index::from(0)), Callback::<u64>::ignore().erase());
+        let share = Share::new(sum(7_u64).of_member(Index::from(0), || 0), Callback::<u64>::ignore().erase());
         let tally = Tally { closed: 1, contributed: 1, expected: 1 };
         Partial { number, tally, within: None, share: Some(share) }
     }

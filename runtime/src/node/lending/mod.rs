@@ -2,6 +2,7 @@
 //! again.
 
 pub(super) mod deregistrations;
+pub(crate) mod foreign;
 pub(crate) mod known_layouts;
 pub(crate) mod methods;
 pub(crate) mod registration_cache;

@@ -4,6 +4,7 @@
 //! before, for code that wants them at once. Calls of members elsewhere do not wait for that: they follow the news of the creation.
 
 use super::message::{ArrayFrame, ArrayMessage, ID};
+use crate::base::host_memory::host_memory_bytes;
 use crate::delivery::lifecycle::construct;
 use crate::delivery::outbox;
 use crate::model::arguments::Arguments;
@@ -34,7 +35,7 @@ pub(crate) fn create(
 ) {
     let told = |_| ArrayFrame::Members { root: pe.node.id, blueprint: Box::new(blueprint.clone()) };
     tree::tell_nodes(pe, TreeMessage::plain(ID), arguments, told);
-    let info = match CollectionInfo::new(blueprint, chare, pe.node.topology.clone()) {
+    let info = match CollectionInfo::new(blueprint, chare, pe.node.topology.clone(), host_memory_bytes()) {
         Ok(info) => Arc::new(info),
         Err(cause) => panic!("{} cannot be created: {cause}", chare.name),
     };
@@ -98,7 +99,7 @@ pub(super) fn arrive(
     } else {
         (chare.decode)(rest).map_err(|error| error.to_string())?
     };
-    let info = CollectionInfo::new(blueprint, chare, node.topology.clone())
+    let info = CollectionInfo::new(blueprint, chare, node.topology.clone(), host_memory_bytes())
         .map_err(|cause| format!("{} cannot be created: {cause}", chare.name))?;
     let info = Arc::new(info);
     tree::tell_pes(node, &CallOptions::new().expedited(), || ArrayMessage::CreateMembers {

@@ -110,7 +110,7 @@ mod tests {
 
     fn add(state: &mut Reductions, number: u64) {
         let callback = Callback::<u64>::ignore().erase();
-        state.add(number, Share::new(sum(1u64).of_member(Index::from(0)), callback)).unwrap();
+        state.add(number, Share::new(sum(1u64).of_member(Index::from(0), || 0), callback)).unwrap();
     }
 
     /// The reductions that are complete now, and their sums.
@@ -162,6 +162,6 @@ mod tests {
         add(&mut state, 0);
         assert_eq!(complete(&mut state), [(0, 1)]);
         let callback = Callback::<u64>::ignore().erase();
-        assert!(state.add(0, Share::new(sum(1u64).of_member(Index::from(0)), callback)).is_err());
+        assert!(state.add(0, Share::new(sum(1u64).of_member(Index::from(0), || 0), callback)).is_err());
     }
 }

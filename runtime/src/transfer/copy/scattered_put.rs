@@ -3,8 +3,8 @@
 
 use super::selected_read::{carry_out, runs};
 use super::series::{Begin, Parts, carry_out_each};
-use crate::model::nocopy::foreign::{Span, Write};
 use crate::node::Node;
+use crate::node::lending::foreign::{Span, Write};
 use crate::node::lending::transfers::Status;
 use chare_layout::{Plan, Raw};
 use chare_lrts::claim::ClaimMode;

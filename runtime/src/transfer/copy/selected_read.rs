@@ -9,9 +9,9 @@
 use super::planned::{planned, whole};
 use super::series::{Begin, Parts, carry_out_each};
 use super::stretches::{PAGE_BYTES, Stretches, TRANSFER_BYTES};
-use crate::model::nocopy::foreign::{CopyOfForeign, Read, Span};
 use crate::model::nocopy::selected;
 use crate::node::Node;
+use crate::node::lending::foreign::{CopyOfForeign, Read, Span};
 use crate::node::lending::transfers::Status;
 use crate::transfer::take::remote_memory::room;
 use chare_layout::{LayoutError, Plan, Raw};

@@ -6,7 +6,7 @@ use crate::model::ids::Index;
 use crate::model::reduction::reducers::{set, sum};
 
 fn share(value: u64) -> Share {
-    Share::new(sum(value).of_member(Index::from(0)), Callback::<u64>::ignore().erase())
+    Share::new(sum(value).of_member(Index::from(0), || 0), Callback::<u64>::ignore().erase())
 }
 
 fn tally(partial: &Partial) -> (u64, u64, u64, i64) {
@@ -37,11 +37,11 @@ fn who_is_neither_the_first_nor_the_last_joins() {
     let mut state = Contributions::new(4, true);
     let callback = Callback::<u64>::ignore().erase();
     let join = |state: &mut Contributions, data| state.join(0, None, &data, &callback);
-    let five = || sum(5_u64).of_member(Index::from(1));
+    let five = || sum(5_u64).of_member(Index::from(1), || 0);
     assert!(!join(&mut state, five()), "it would be the first");
     assert!(state.add(0, None, share(1)).unwrap().is_none());
     assert!(join(&mut state, five()));
-    for misfit in [sum(5_u32).of_member(Index::from(1)), set(5_u64).of_member(Index::from(1))] {
+    for misfit in [sum(5_u32).of_member(Index::from(1), || 0), set(5_u64).of_member(Index::from(1), || 0)] {
         assert!(!join(&mut state, misfit));
     }
     assert!(!state.join(0, None, &five(), &Callback::<u64>::exit().erase()), "it names another callback");

@@ -241,7 +241,7 @@ impl<'a> Run<'a> {
         let number = *next;
         *next += 1;
         let to = Callback::<u64>::ignore().with_reference(callback).erase();
-        let share = Share::new(sum(1_u64 << member).of_member(Index::from(member)), to);
+        let share = Share::new(sum(1_u64 << member).of_member(Index::from(member), || 0), to);
         let late = on_pe.contributions.add(number, within, share).unwrap();
         assert!(late.is_none(), "nobody moves");
         *self.contributed.entry(callback).or_default() += 1 << member;

@@ -6,7 +6,6 @@ use crate::base::panics;
 use crate::model::arguments::Arguments;
 use crate::model::ids::Index;
 use chare_lrts::codec::{self, CodecError, Writer};
-use chare_lrts::dice;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The data of a partial result.
@@ -17,7 +16,7 @@ pub(crate) enum Data {
     /// Contributions with the index of their contributor.
     Pieces(Vec<(Index, Value)>),
     Custom(ReducerId, Value),
-    /// One value, drawn from so many values.
+    /// The value with the greatest lot so far.
     Drawn(u64, Value),
     /// Several reductions in one.
     Tuple(Vec<Data>),
@@ -41,13 +40,14 @@ impl<'de> Deserialize<'de> for Value {
 }
 
 impl Data {
-    /// Notes the index of the member whose contribution this is.
+    /// Notes the index of the member whose contribution this is, and draws its lot, where one value is drawn.
     #[inline]
-    pub(crate) fn sign(&mut self, index: Index) {
+    pub(crate) fn sign(&mut self, index: Index, draw: fn() -> u64) {
         match self {
             Self::Pieces(pieces) => pieces.iter_mut().for_each(|piece| piece.0 = index),
-            Self::Tuple(parts) => parts.iter_mut().for_each(|part| part.sign(index)),
-            Self::Nothing | Self::Numbers(..) | Self::Custom(..) | Self::Drawn(..) => {}
+            Self::Tuple(parts) => parts.iter_mut().for_each(|part| part.sign(index, draw)),
+            Self::Drawn(lot, _) => *lot = draw(),
+            Self::Nothing | Self::Numbers(..) | Self::Custom(..) => {}
         }
     }
 
@@ -87,10 +87,9 @@ impl Data {
                 folded.map_err(|error| format!("a contribution is no `{}`: {error}", reducer.name))
             }
             (Self::Drawn(mine, value), Self::Drawn(theirs, other)) => {
-                // Other nodes may say that they drew from any number of values.
-                *mine = mine.saturating_add(theirs).max(1);
-                if dice::below(*mine) < theirs {
-                    *value = other;
+                // Each value was given its lot when it was contributed, so that the order of folding says nothing.
+                if theirs > *mine {
+                    (*mine, *value) = (theirs, other);
                 }
                 Ok(())
             }
@@ -146,6 +145,24 @@ impl Data {
                 pieces.iter().try_for_each(|(_, piece)| piece.0.encode(out))
             }
             Self::Tuple(parts) => parts.iter().try_for_each(|part| part.encode(out)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::ids::Index;
+    use crate::model::reduction::reducers::random;
+
+    #[test]
+    fn the_value_with_the_greatest_lot_is_drawn_in_whatever_order_values_meet() {
+        let lots: [fn() -> u64; 3] = [|| 5, || 9, || 2];
+        for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [0, 2, 1]] {
+            let [mut first, second, third] =
+                order.map(|member| random(member as u64).of_member(Index::from(member as u64), lots[member]));
+            first.absorb(second).and_then(|()| first.absorb(third)).expect("they are of one kind");
+            let drawn = first.into_arguments().expect("a number is serialized");
+            assert_eq!(drawn.take::<u64>().ok(), Some(1), "{order:?}");
         }
     }
 }

@@ -95,11 +95,11 @@ impl<T> Contribution<T> {
         Self { data, result: PhantomData }
     }
 
-    /// The contribution of the member with this index.
+    /// The contribution of the member with this index, whose lot `draw` draws.
     #[inline]
-    pub(crate) fn of_member(self, index: Index) -> Data {
+    pub(crate) fn of_member(self, index: Index, draw: fn() -> u64) -> Data {
         let mut data = self.data;
-        data.sign(index);
+        data.sign(index, draw);
         data
     }
 }
@@ -178,7 +178,7 @@ pub fn set<T: Message>(value: T) -> Contribution<Vec<T>> {
 
 /// Contributes one of the values from which the result is drawn at random.
 pub fn random<T: Message>(value: T) -> Contribution<T> {
-    Contribution::new(Data::Drawn(1, Value(Arguments::new(value))))
+    Contribution::new(Data::Drawn(0, Value(Arguments::new(value))))
 }
 
 /// Contributes a number to [`Statistics`]. For several numbers at once, collect them to [`Statistics`] and [`reduce()`] those.
