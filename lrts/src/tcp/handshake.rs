@@ -262,6 +262,11 @@ impl Acceptor {
         Self { messages: Messages::new(), state: Some(AcceptorState::FirstExpected) }
     }
 
+    /// Whether a first message has come that was made with the key.
+    pub(super) fn has_heard(&self) -> bool {
+        matches!(self.state, Some(AcceptorState::HelloExpected(..)))
+    }
+
     /// Reads what has arrived; a proved connection once the hello is there.
     pub(super) fn advance(&mut self, socket: &OwnedFd, key: &JobKey) -> Result<Option<Proved>, Failure> {
         while let Some(message) = self.messages.read(socket)? {

@@ -3,15 +3,17 @@
 //! 1. Each pair has one connection for each [`Line`]: the node with the higher number connects to the one with the lower.
 //! 2. A node listens only if somebody will connect to it, on the one address that peers use, on a port that the
 //!    kernel or the user chooses; the port is published by the bootstrap. The listener is closed once all are there.
-//! 3. A connection that is not proved within [`HANDSHAKE_PATIENCE`] is dropped. Of those not yet proved
-//!    [`HALF_OPEN_MAX`] are kept, the newest; strangers who hold connections open push each other out.
+//! 3. Connections that are not proved yet are bounded in time and number, see [`half_open`]; strangers who hold connections open push
+//!    each other out.
 //! 4. A connector whose connection ends tries again until the deadline, since rule 3 may have hit it.
 //! 5. A second connection of a peer for the same use, or one of a node that is not expected, is dropped.
-//! 6. A peer that was started with other options of protection ends the start, on both sides.
+//! 6. A step costs what the sockets with news cost: all nodes of a host begin at the same time.
+//! 7. A peer that was started with other options of protection ends the start, on both sides.
 
 #![expect(clippy::disallowed_methods, reason = "processes meet in real time")]
 
-use super::handshake::{Acceptor, Connector, Failure, Hello, Line, Secured};
+use super::half_open::{self, Due, HalfOpen};
+use super::handshake::{Connector, Failure, Hello, Line, Secured};
 use super::protection::{TcpOptions, Terms};
 use super::sockets::{BACKEND, is_ready, listen, start_connecting, stays_on_host, system, tune};
 use crate::bootstrap::{Bootstrap, JobKey};
@@ -22,14 +24,8 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, sockopt};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
-
-/// A proved peer needs some hundred microseconds; a busy host some hundred times that.
-const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(5);
-
-/// Connections that are not yet proved. Each costs a descriptor and less than a kibibyte.
-const HALF_OPEN_MAX: usize = 64;
 
 /// Between two attempts to connect to the same peer.
 const RETRY_AFTER: Duration = Duration::from_millis(20);
@@ -43,13 +39,6 @@ pub(super) struct Connection {
 /// The connections of a node.
 pub(super) type Connected = BTreeMap<(Line, NodeId), Connection>;
 
-/// A connection to us whose opener has not proved itself yet.
-struct HalfOpen {
-    socket: OwnedFd,
-    acceptor: Acceptor,
-    until: Instant,
-}
-
 enum Attempt {
     Retry { at: Instant, cause: String },
     Connecting(OwnedFd),
@@ -60,6 +49,31 @@ enum Attempt {
 struct Outgoing {
     address: SocketAddr,
     attempt: Attempt,
+    /// Whether the socket can go on.
+    is_ready: bool,
+}
+
+impl Outgoing {
+    fn new(address: SocketAddr, attempt: Attempt) -> Self {
+        Self { address, attempt, is_ready: false }
+    }
+
+    /// Whether there is something to do for it.
+    fn can_go_on(&self, now: Instant) -> bool {
+        match self.attempt {
+            Attempt::Retry { at, .. } => now >= at,
+            _ => self.is_ready,
+        }
+    }
+
+    /// The socket, and what it waits for.
+    fn awaits(&self) -> Option<(&OwnedFd, PollFlags)> {
+        match &self.attempt {
+            Attempt::Connecting(socket) => Some((socket, PollFlags::OUT)),
+            Attempt::Proving(socket, _) => Some((socket, PollFlags::IN)),
+            Attempt::Retry { .. } | Attempt::Connected(_) => None,
+        }
+    }
 }
 
 /// The connections of one node while they are made.
@@ -68,6 +82,8 @@ struct Mesh {
     key: JobKey,
     options: TcpOptions,
     listener: Option<TcpListener>,
+    /// By node: where it listens, if it does.
+    homes: Vec<Option<SocketAddr>>,
     expected: BTreeSet<(Line, NodeId)>,
     half_open: VecDeque<HalfOpen>,
     outgoing: BTreeMap<(Line, NodeId), Outgoing>,
@@ -105,21 +121,21 @@ pub(super) fn connect_all(
             .to_string(),
     };
     let addresses = bootstrap.all_gather(published.into_bytes())?;
+    let parse = |bytes: &Vec<u8>| std::str::from_utf8(bytes).ok()?.parse().ok();
+    let homes: Vec<Option<SocketAddr>> = addresses.iter().map(parse).collect();
     let mut outgoing = BTreeMap::new();
     for peer in peers.iter().copied().filter(|peer| *peer < node) {
-        let address = addresses
-            .get(peer.index())
-            .and_then(|bytes| std::str::from_utf8(bytes).ok())
-            .and_then(|text| text.parse().ok())
-            .ok_or_else(|| connect_error(peer, "it published no address".to_owned()))?;
-        let attempt = || Attempt::Retry { at: Instant::now(), cause: String::new() };
-        outgoing.extend(to(peer).map(|one| (one, Outgoing { address, attempt: attempt() })));
+        let address = homes.get(peer.index()).copied().flatten();
+        let address = address.ok_or_else(|| connect_error(peer, "it published no address".to_owned()))?;
+        let begin = || Outgoing::new(address, Attempt::Retry { at: Instant::now(), cause: String::new() });
+        outgoing.extend(to(peer).map(|one| (one, begin())));
     }
     let mesh = Mesh {
         node,
         key: bootstrap.key().clone(),
         options: options.clone(),
         listener,
+        homes,
         expected,
         half_open: VecDeque::new(),
         outgoing,
@@ -133,6 +149,20 @@ pub(super) fn connect_all(
         .try_for_each(|connection| tune(&connection.socket))
         .map_err(|errno| system("setting the options of a connection", errno.into(), ""))?;
     Ok(connected)
+}
+
+/// How many of the expected connections are to come from each address, as far as that is known.
+fn due(expected: &BTreeSet<(Line, NodeId)>, homes: &[Option<SocketAddr>]) -> Due {
+    let mut due = Due::new();
+    for home in expected.iter().filter_map(|(_, peer)| homes.get(peer.index()).copied().flatten()) {
+        *due.entry(canonical(home)).or_default() += 1;
+    }
+    due
+}
+
+/// An address, whichever version of the protocol tells it.
+fn canonical(address: SocketAddr) -> IpAddr {
+    address.ip().to_canonical()
 }
 
 fn connect_error(peer: NodeId, cause: String) -> LrtsError {
@@ -156,25 +186,26 @@ impl Mesh {
         }
     }
 
-    /// Takes all waiting connections; the oldest unproved ones make room.
+    /// Takes all waiting connections; unproved ones make room.
     fn accept(&mut self) {
         let Some(listener) = &self.listener else { return };
-        let until = Instant::now() + HANDSHAKE_PATIENCE;
+        let now = Instant::now();
         self.crowded = None;
         loop {
-            match rustix::net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-                Ok(socket) => {
+            match rustix::net::acceptfrom_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                Ok((socket, from)) => {
                     self.crowded = None;
-                    if self.half_open.len() == HALF_OPEN_MAX {
-                        self.half_open.pop_front();
+                    if self.half_open.len() >= half_open::room(self.expected.len()) {
+                        half_open::make_room(&mut self.half_open, &due(&self.expected, &self.homes));
                         self.strangers += 1;
                     }
-                    self.half_open.push_back(HalfOpen { socket, acceptor: Acceptor::new(), until });
+                    let address = from.and_then(|from| SocketAddr::try_from(from).ok()).map(canonical);
+                    self.half_open.push_back(HalfOpen::new(socket, address, now));
                 }
                 // No descriptors, which the kernel says also when no connection waits: strangers give theirs back.
                 Err(errno @ (Errno::MFILE | Errno::NFILE)) if is_ready(listener, PollFlags::IN) => {
                     self.crowded = Some(errno);
-                    if self.half_open.pop_front().is_none() {
+                    if !half_open::make_room(&mut self.half_open, &due(&self.expected, &self.homes)) {
                         return;
                     }
                     self.strangers += 1;
@@ -189,8 +220,9 @@ impl Mesh {
         let now = Instant::now();
         for _ in 0..self.half_open.len() {
             let Some(mut one) = self.half_open.pop_front() else { break };
-            match one.acceptor.advance(&one.socket, &self.key) {
-                Ok(None) if now < one.until => self.half_open.push_back(one),
+            let advanced = if one.is_ready { one.advance(&self.key) } else { Ok(None) };
+            match advanced {
+                Ok(None) if now < one.until() => self.half_open.push_back(one),
                 Ok(None) | Err(_) => self.strangers += 1,
                 Ok(Some(proved)) => {
                     let Hello { from, to, line, .. } = proved.hello;
@@ -220,7 +252,11 @@ impl Mesh {
     }
 
     fn advance_outgoing(&mut self) -> Result<(), LrtsError> {
-        for ((line, peer), Outgoing { address, attempt }) in std::mem::take(&mut self.outgoing) {
+        let now = Instant::now();
+        let with_news: Vec<_> =
+            self.outgoing.iter().filter(|(_, one)| one.can_go_on(now)).map(|(one, _)| *one).collect();
+        for (line, peer) in with_news {
+            let Some(Outgoing { address, attempt, .. }) = self.outgoing.remove(&(line, peer)) else { continue };
             let attempt = match self.advance_one((line, peer), attempt, &address) {
                 Ok(Attempt::Connected(connection)) => {
                     self.connected.insert((line, peer), *connection);
@@ -230,12 +266,12 @@ impl Mesh {
                 Err(Failure::Ended(cause)) => Attempt::Retry { at: Instant::now() + RETRY_AFTER, cause },
                 Err(Failure::Stranger(cause)) => return Err(connect_error(peer, cause)),
             };
-            self.outgoing.insert((line, peer), Outgoing { address, attempt });
+            self.outgoing.insert((line, peer), Outgoing::new(address, attempt));
         }
         Ok(())
     }
 
-    /// One step of an attempt, if its socket is ready for one.
+    /// One step of an attempt that can go on.
     fn advance_one(
         &self,
         (line, to): (Line, NodeId),
@@ -244,10 +280,10 @@ impl Mesh {
     ) -> Result<Attempt, Failure> {
         let ended = |errno: Errno| Failure::Ended(errno.to_string());
         match attempt {
-            Attempt::Retry { at, .. } if Instant::now() >= at => {
+            Attempt::Retry { .. } => {
                 start_connecting(address).map(Attempt::Connecting).map_err(ended)
             }
-            Attempt::Connecting(socket) if is_ready(&socket, PollFlags::OUT) => {
+            Attempt::Connecting(socket) => {
                 sockopt::socket_error(&socket).and_then(|result| result).map_err(ended)?;
                 let hello = Hello { from: self.node, to, line, terms: self.terms(&socket) };
                 let connector = Connector::start(&socket, &self.key, hello)?;
@@ -257,37 +293,42 @@ impl Mesh {
                 Some(secured) => Attempt::Connected(Box::new(Connection { socket, secured })),
                 None => Attempt::Proving(socket, connector),
             }),
-            waiting => Ok(waiting),
+            connected @ Attempt::Connected(_) => Ok(connected),
         }
     }
 
-    /// Sleeps until a socket has something to say or a time runs out.
-    fn sleep(&self, deadline: Instant, now: Instant) -> Result<(), LrtsError> {
+    /// Sleeps until a socket has something to say or a time runs out, and notes which sockets have.
+    fn sleep(&mut self, deadline: Instant, now: Instant) -> Result<(), LrtsError> {
         let mut until = deadline;
-        let mut sockets: Vec<PollFd<'_>> = Vec::new();
+        // The listener comes last, so that all else has a place of its own.
+        let half_open = self.half_open.iter().map(|one| PollFd::new(&one.socket, PollFlags::IN));
+        let outgoing = self.outgoing.values().filter_map(Outgoing::awaits);
+        let outgoing = outgoing.map(|(socket, flags)| PollFd::new(socket, flags));
+        let mut sockets: Vec<PollFd<'_>> = half_open.chain(outgoing).collect();
         match self.crowded {
             None => sockets.extend(self.listener.iter().map(|listener| PollFd::new(listener, PollFlags::IN))),
             // A connection that waits there makes the listener readable all the time.
             Some(_) => until = until.min(now + RETRY_AFTER),
         }
-        for one in &self.half_open {
-            until = until.min(one.until);
-            sockets.push(PollFd::new(&one.socket, PollFlags::IN));
-        }
-        for Outgoing { attempt, .. } in self.outgoing.values() {
-            match attempt {
-                Attempt::Connecting(socket) => sockets.push(PollFd::new(socket, PollFlags::OUT)),
-                Attempt::Proving(socket, _) => sockets.push(PollFd::new(socket, PollFlags::IN)),
-                Attempt::Retry { at, .. } => until = until.min(*at),
-                Attempt::Connected(_) => {}
+        // They are in the order in which they came.
+        until = self.half_open.front().map_or(until, |one| until.min(one.until()));
+        for one in self.outgoing.values() {
+            if let Attempt::Retry { at, .. } = one.attempt {
+                until = until.min(at);
             }
         }
         let nap = until.saturating_duration_since(now).max(Duration::from_millis(1));
         let nap = Timespec::try_from(nap).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
         match rustix::event::poll(&mut sockets, Some(&nap)) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(errno) => Err(system("waiting for peers", errno.into(), "")),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(system("waiting for peers", errno.into(), "")),
         }
+        let mut ready: VecDeque<bool> = sockets.iter().map(|socket| !socket.revents().is_empty()).collect();
+        let mut next = || ready.pop_front().unwrap_or_default();
+        self.half_open.iter_mut().for_each(|one| one.is_ready = next());
+        let waiting = self.outgoing.values_mut().filter(|one| one.awaits().is_some());
+        waiting.for_each(|one| one.is_ready = next());
+        Ok(())
     }
 
     /// Names who is not connected.
@@ -299,7 +340,7 @@ impl Mesh {
             }
         };
         let (peer, cause) = match (self.outgoing.into_iter().next(), self.expected.first()) {
-            (Some(((_, peer), Outgoing { address, attempt })), _) => {
+            (Some(((_, peer), Outgoing { address, attempt, .. })), _) => {
                 let last = match attempt {
                     Attempt::Retry { cause, .. } => cause,
                     Attempt::Connecting(_) => "nobody answers".to_owned(),

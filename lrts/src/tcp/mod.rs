@@ -15,6 +15,7 @@
 
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
+mod half_open;
 mod handshake;
 mod header;
 mod inbound;

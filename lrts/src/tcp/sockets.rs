@@ -19,6 +19,10 @@ const KEEPALIVE_AFTER: Duration = Duration::from_secs(4);
 /// Between such questions while none is answered.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Connections that wait until they are taken. All nodes connect at once, and one that finds no place comes again after a second; the
+/// kernel takes what it grants at most, by default this.
+const BACKLOG: i32 = 4096;
+
 pub(super) fn system(operation: &'static str, source: std::io::Error, hint: &'static str) -> LrtsError {
     LrtsError::System { operation, backend: BACKEND, source: Arc::new(source), hint }
 }
@@ -28,7 +32,12 @@ pub(super) fn listen(address: Option<IpAddr>, ports: Option<Ports>) -> Result<Tc
     let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let failed =
         |source| system("listening for peers", source, "; the host address must be one of this host's own");
-    let listen = |at| TcpListener::bind(at).and_then(|it| it.set_nonblocking(true).map(|()| it));
+    let listen = |at| {
+        let listener = TcpListener::bind(at)?;
+        listener.set_nonblocking(true)?;
+        rustix::net::listen(&listener, BACKLOG)?;
+        Ok(listener)
+    };
     listen_within(ports, address, listen, failed)
 }
 
