@@ -145,7 +145,10 @@ impl<T: Pod> DeviceBuffer<T> {
     /// # Panics
     /// If there are less.
     pub fn part(&self, range: Range<usize>) -> Self {
-        let bytes = (range.start * size_of::<T>()) as u64..(range.end * size_of::<T>()) as u64;
+        // In elements, which are fewer than bytes: what is beyond 64 bits in bytes must not come round.
+        let (start, end, len) = (range.start, range.end, self.len());
+        assert!(start <= end && end <= len, "a part of a buffer: elements {start} to {end} of {len}");
+        let bytes = (start * size_of::<T>()) as u64..(end * size_of::<T>()) as u64;
         let span = self.span.part(bytes).unwrap_or_else(|error| panic!("a part of a buffer: {error}"));
         Self { inner: Arc::clone(&self.inner), span, elements: PhantomData }
     }

@@ -181,7 +181,9 @@ impl Raw {
             let row = |count: u64| Loop { count, stride };
             let mut parts: SmallVec<[Op; 1]> = SmallVec::new();
             if share.blocks > 0 {
-                let blocks = Loop { count: share.blocks, stride: place(share.stride)? };
+                // Where a second block would lie may be further than anything is.
+                let apart = if share.blocks > 1 { place(share.stride)? } else { 0 };
+                let blocks = Loop { count: share.blocks, stride: apart };
                 let loops: Loops = [blocks, row(share.len)].into_iter().collect();
                 parts.push(group(&ops, place(share.start)?, loops)?);
             }

@@ -21,6 +21,17 @@ impl Dealt {
         let Self { size, distribution, pieces } = *self;
         Distributed { size, distribution, processes: pieces, process }
     }
+
+    /// The pieces that differ most: the first one has the most blocks, one ends with a block that is cut short, the last one lies furthest.
+    fn unlike(&self) -> [Distributed; 3] {
+        let block = match self.distribution {
+            Distribution::Block => self.size.div_ceil(self.pieces),
+            Distribution::Cyclic(block) => block,
+            Distribution::None => self.size,
+        };
+        let cut_short = self.size.saturating_sub(1).checked_div(block).unwrap_or_default() % self.pieces;
+        [0, cut_short, self.pieces - 1].map(|process| self.piece(process))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,9 +88,13 @@ fn check_array(element: &Raw, dimensions: &[Dealt]) -> Result<(), LayoutError> {
         parts = sums::mul_bytes(parts, dealt.pieces)?;
     }
     sums::signed(parts)?;
-    // The last part reaches farthest; so all others can be made, too.
-    let last: Vec<_> = dimensions.iter().map(|dealt| dealt.piece(dealt.pieces - 1)).collect();
-    element.darray(&last, Order::C).map(drop)
+    // All places lie within the array, which is checked with any part. What a part takes differs: the most loops have those of first
+    // pieces, the most operations those of pieces that are cut short.
+    let pieces: Vec<_> = dimensions.iter().map(Dealt::unlike).collect();
+    (0..3).try_for_each(|which| {
+        let part: Vec<_> = pieces.iter().map(|unlike| unlike[which]).collect();
+        element.darray(&part, Order::C).map(drop)
+    })
 }
 
 fn check_table(element: &Raw, elements: u64, parts: &[Box<[u8]>]) -> Result<(), LayoutError> {
@@ -169,7 +184,7 @@ impl RawPartition {
         piece.reverse();
         let element = Raw::bytes_of(self.element_bytes());
         let part = element.and_then(|element| element.darray(&piece, Order::C));
-        Some(part.unwrap_or_else(|error| unreachable!("the last part could be made: {error}")))
+        Some(part.unwrap_or_else(|error| unreachable!("parts that take more could be made: {error}")))
     }
 
     /// The part of this number, if only the slowest dimension is dealt out, in blocks: one piece of memory, of which nothing has to be

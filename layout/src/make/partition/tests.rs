@@ -64,6 +64,50 @@ proptest! {
     }
 }
 
+/// Sizes and numbers that are small, or next to what 64 bits hold.
+fn numbers() -> impl Strategy<Value = u64> {
+    prop_oneof![3 => 1_u64..6, 1 => (0_u32..63, 0_u64..3).prop_map(|(power, more)| (1 << power) + more - 1)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn of_a_partition_that_is_accepted_every_part_can_be_made(
+        dimensions in proptest::collection::vec((numbers(), numbers(), numbers(), any::<bool>()), 1..16),
+        parts in proptest::collection::vec(any::<u64>(), 8),
+    ) {
+        let dealt = |(size, block, pieces, in_turn): (u64, u64, u64, bool)| {
+            let distribution = if in_turn { Distribution::Cyclic(block) } else { Distribution::Block };
+            Dealt { size, distribution, pieces }
+        };
+        let rule = Rule::Array(dimensions.into_iter().map(dealt).collect());
+        if let Ok(partition) = RawPartition::try_from(Told { element_bytes: 8, rule }) {
+            for number in parts.into_iter().chain([0, partition.len() - 1]) {
+                let part = partition.part(number % partition.len()).expect("there are so many");
+                prop_assert!(part.check_bounds(partition.bytes()).is_ok());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_part_of_one_that_reaches_far_is_made_like_the_last() {
+    let far = Partition::<u64>::cyclic([1 << 20], [1 << 20], [1 << 40]).expect("all of it is the first part's");
+    assert_eq!(far.part(0).map(|part| part.len()), Some(1 << 20));
+    assert_eq!(far.part((1 << 40) - 1).map(|part| part.len()), Some(0));
+}
+
+#[test]
+fn parts_that_would_take_too_many_operations_are_refused_from_anybody() {
+    let dealt = Partition::<u8>::cyclic([5; 13], [2; 13], [2; 13]);
+    assert!(matches!(dealt, Err(LayoutError::TooMany { what: "operations", .. })), "{dealt:?}");
+    let one = || Dealt { size: 5, distribution: Distribution::Cyclic(2), pieces: 2 };
+    let told = Told { element_bytes: 1, rule: Rule::Array((0..13).map(|_| one()).collect()) };
+    assert!(RawPartition::try_from(told).is_err());
+    assert!(Partition::<u8>::cyclic([5; 8], [2; 8], [2; 8]).is_ok());
+}
+
 #[test]
 fn blocks_of_rows_are_what_any_array_dealt_out_so_is() {
     for (height, width, pieces) in [(9, 5, 4), (8, 1, 8), (3, 4, 7), (0, 3, 2), (4, 0, 2), (5, 2, 1)] {
