@@ -5,7 +5,7 @@
 //! 2. [`Pair::hear`] lets node 1 receive one more frame and do all the work that follows from it. Receiving must not panic; a panic in
 //!    the work that follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
-use crate::base::numbering::Numbers;
+use crate::base::numbering::JobNumbers;
 use crate::delivery::{dispatch, inbox, polling};
 use crate::job::life::{self, Main};
 use crate::job::services::SERVICES;
@@ -112,6 +112,7 @@ impl Pair {
             opening.into_iter().map(|node| node.join().expect("no panic")).collect()
         });
         let topology = Topology::new(&[NodeId(0), NodeId(1)], 1);
+        let numbers = JobNumbers::begin();
         let pes = (0..).zip(networks).map(|(index, network)| {
             Pe::new(
                 PeId(index),
@@ -120,7 +121,7 @@ impl Pair {
                     topology.clone(),
                     network,
                     Devices::new(DeviceChoice::None, index, 1),
-                    (2, Numbers::default()),
+                    (2, Arc::clone(&numbers)),
                     life::ABOVE,
                 )),
                 None,

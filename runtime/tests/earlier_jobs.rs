@@ -1,7 +1,7 @@
-//! Handles of an earlier job of the same process: they reach nothing of a later one, and their use is refused in words.
+//! Handles of another job of the same process, an earlier one or one beside: they reach nothing, and their use is refused in words.
 
 use chare::prelude::*;
-use chare::{CallOptions, Job};
+use chare::{CallOptions, Job, JobHandle};
 use std::sync::{Arc, Mutex};
 
 struct Clerk {
@@ -153,5 +153,45 @@ fn a_future_of_an_earlier_job_has_nobody_who_waits() {
             mine.each.send(3);
         });
         assert_eq!((result, heard), (Ok(0), vec![3]), "{shape:?}");
+    }
+}
+
+/// Begins a job, and what it is to have.
+fn begin((nodes, pes): (u32, u32)) -> (JobHandle, Handles) {
+    let job = Job::in_process(nodes, pes).start().expect("the job starts");
+    let handles = job.run(|| create(Arc::default())).wait().expect("the job goes on");
+    (job, handles)
+}
+
+/// Uses handles of `others` in a job.
+fn use_in(job: &JobHandle, others: Handles, use_it: impl FnOnce(Handles) + Send + 'static) -> String {
+    // The job may be over before the answer.
+    let _ = job.run(move || async move { use_it(others) }).wait();
+    job.join().expect_err("what is another job's is refused").to_string()
+}
+
+#[test]
+fn jobs_side_by_side_share_nothing() {
+    for shape in [(1, 1), (1, 2), (2, 1)] {
+        let ((one, ones), (two, twos)) = (begin(shape), begin(shape));
+        let (third, thirds) = begin(shape);
+        let refused = use_in(&one, twos.clone(), |others| others.clerk.note());
+        assert!(refused.contains("of another job of this process") && refused.contains("Clerk::note"), "{refused}");
+        let refused = use_in(&third, ones.clone(), |others| others.cells.at(1).note());
+        assert!(refused.contains("of an earlier job of this process"), "{refused}");
+        drop(thirds);
+        let notes = two
+            .run(move || async move {
+                ones.future.send(1);
+                ones.each.send(1);
+                let (total, to) = chare::future();
+                twos.cells.notes(to);
+                chare::quiescence().await;
+                (twos.clerk.notes().await, total.await)
+            })
+            .wait();
+        assert_eq!(notes, Ok((0, 0)), "{shape:?}: nothing of this job was reached");
+        two.shut_down(0);
+        assert_eq!(two.join(), Ok(0));
     }
 }

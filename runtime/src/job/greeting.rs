@@ -4,7 +4,7 @@ use super::build;
 use super::company::{Company, NodeHost, pes_of_each};
 use super::pes::Pes;
 use super::program;
-use crate::base::numbering::Numbers;
+use crate::base::numbering::{JobNumbers, Numbers};
 use crate::base::processors::Processors;
 use crate::model::ids::NodeId;
 use chare_lrts::bootstrap::{Bootstrap, hosts};
@@ -34,15 +34,19 @@ pub(super) struct Agreement {
     /// By node: the lowest node of its host.
     pub(super) lowest: Vec<NodeId>,
     pub(super) company: Company,
-    /// The numbers that no job of any node's process has given: with these the job begins.
-    pub(super) first_numbers: Numbers,
 }
 
-/// Exchanges greetings with all nodes and compares them. With `nolocal` a node has met nobody on its host. Collective.
+/// Exchanges greetings with all nodes and compares them; the job's `numbers` begin behind those of all nodes' processes. With `nolocal` a
+/// node has met nobody on its host. Collective.
 ///
 /// # Errors
 /// A node that was started unlike this one, or does not come.
-pub(super) fn greet(pes: Pes, nolocal: bool, bootstrap: &mut dyn Bootstrap) -> Result<Agreement, LrtsError> {
+pub(super) fn greet(
+    pes: Pes,
+    nolocal: bool,
+    numbers: &JobNumbers,
+    bootstrap: &mut dyn Bootstrap,
+) -> Result<Agreement, LrtsError> {
     let kernel = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let failed = |cause: String| LrtsError::Bootstrap(cause);
     let others_may_join = build::others_may_join().map_err(failed)?;
@@ -55,7 +59,7 @@ pub(super) fn greet(pes: Pes, nolocal: bool, bootstrap: &mut dyn Bootstrap) -> R
         kernel,
         lowest: hosts::lowest(own, &met),
         processors: Processors::of_this_thread(),
-        numbers: Numbers::unused(),
+        numbers: numbers.proposed(),
     };
     let mut bytes = Vec::new();
     codec::encode_into(&mine, &mut bytes).map_err(|error| failed(error.to_string()))?;
@@ -87,10 +91,11 @@ pub(super) fn greet(pes: Pes, nolocal: bool, bootstrap: &mut dyn Bootstrap) -> R
         lowest.push(theirs.lowest);
         places.push(NodeHost { host: theirs.kernel, processors: theirs.processors });
     }
+    numbers.agree(first_numbers);
     hosts::agree(own, &met, &lowest)?;
     let pes = match pes {
         Pes::Number(pes) => pes,
         Pes::Auto => pes_of_each(&places),
     };
-    Ok(Agreement { pes, lowest, company: Company::of(own.index(), &places, pes), first_numbers })
+    Ok(Agreement { pes, lowest, company: Company::of(own.index(), &places, pes) })
 }

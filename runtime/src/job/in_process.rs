@@ -5,6 +5,7 @@
 use super::life::{Main, NodeOptions, close, open, result, wait_for_end};
 use super::pes::Pes;
 use crate::api::job_handle::{JobHandle, job_handle};
+use crate::base::numbering::JobNumbers;
 use crate::model::error::JobError;
 use crate::node::Outcome;
 use crate::node::devices::DeviceChoice;
@@ -19,9 +20,9 @@ use std::sync::{Arc, mpsc};
 ///
 /// The nodes talk to each other as separate processes of one host would, over whatever path the options choose.
 ///
-/// One process may run jobs one after the other. Proxies, callbacks and sections belong to the job that made them: one that was kept from
-/// an earlier job reaches nothing of a later one, and its use ends the later job with an error that says so. A value for a future of an
-/// earlier job is dropped, as any for which nobody waits.
+/// One process may run jobs one after the other, and side by side. Proxies, callbacks and sections belong to the job that made them: in
+/// another one they reach nothing, and their use ends that job with an error that says so. A value for a future of another job is dropped, as
+/// any for which nobody waits.
 ///
 /// ```
 /// let code = chare::Job::in_process(2, 2)
@@ -130,12 +131,14 @@ impl Job {
         })?;
         let mut main: Option<Main> = Some(Box::new(move || Box::pin(main())));
         let (tell, ends) = mpsc::channel();
+        let numbers = JobNumbers::begin();
         let nodes: Vec<_> = bootstraps
             .into_iter()
             .map(|mut bootstrap| {
                 let (options, main, tell) = (self.options.clone(), main.take(), tell.clone());
+                let numbers = Arc::clone(&numbers);
                 std::thread::spawn(move || {
-                    let end = live(&options, &mut bootstrap, main);
+                    let end = live(&options, numbers, &mut bootstrap, main);
                     tell.send(end).expect("the job waits for all its nodes");
                 })
             })
@@ -169,8 +172,13 @@ impl Job {
 type NodeEnd = (Result<i32, JobError>, Option<Outcome>);
 
 /// A node's life as a thread of a process.
-fn live(options: &NodeOptions, bootstrap: &mut dyn Bootstrap, main: Option<Main>) -> NodeEnd {
-    let ready = match open(options, bootstrap) {
+fn live(
+    options: &NodeOptions,
+    numbers: Arc<JobNumbers>,
+    bootstrap: &mut dyn Bootstrap,
+    main: Option<Main>,
+) -> NodeEnd {
+    let ready = match open(options, numbers, bootstrap) {
         Ok(ready) => ready,
         Err(error) => return (Err(error), None),
     };

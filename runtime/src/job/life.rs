@@ -9,6 +9,7 @@ use super::program;
 use super::services::{NODE_SERVICES, SERVICES};
 use crate::api::context;
 use crate::base::fence;
+use crate::base::numbering::JobNumbers;
 use crate::delivery::{polling, scheduler};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
@@ -68,19 +69,23 @@ pub(crate) struct ReadyNode {
     shuffle: Option<u64>,
 }
 
-/// Meets the other nodes and opens the network.
+/// Meets the other nodes and opens the network, for a job with these numbers.
 ///
 /// # Errors
 /// When the other nodes run another program or cannot be reached, or when the options do not fit the machine.
-pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<ReadyNode, JobError> {
+pub(crate) fn open(
+    options: &NodeOptions,
+    numbers: Arc<JobNumbers>,
+    bootstrap: &mut dyn Bootstrap,
+) -> Result<ReadyNode, JobError> {
     if let Some(name) = program::duplicate() {
         return Err(JobError::Config(format!("two chare types or reducers are called `{name}`; rename one")));
     }
     fence::prepare();
     let id = bootstrap.node();
     let lrts = |cause| JobError::Lrts { node: id, cause };
-    let Agreement { pes, lowest, company, first_numbers } =
-        greet(options.pes, options.network.nolocal, bootstrap).map_err(lrts)?;
+    let Agreement { pes, lowest, company } =
+        greet(options.pes, options.network.nolocal, &numbers, bootstrap).map_err(lrts)?;
     let network = Reach::open(bootstrap, &options.network).map_err(lrts)?;
     let topology = Topology::new(&lowest, pes);
     let seats = affinity::seats(options.processors.as_deref(), options.pin, &company, pes)
@@ -90,7 +95,7 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     let above = Above { is_timed, mailbox_bound, layout_method, ..ABOVE };
     device::place_values();
     let devices = Devices::new(options.device.clone(), company.host_first, pes);
-    let node = Node::new(id, topology, network, devices, (company.host_nodes, first_numbers), above);
+    let node = Node::new(id, topology, network, devices, (company.host_nodes, numbers), above);
     Ok(ReadyNode { node: Arc::new(node), seats, shuffle: options.shuffle })
 }
 
@@ -237,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_announced_once_and_before_anything_ends() {
-        let ready = open(&NodeOptions::default(), &mut Single::new()).expect("it is alone");
+        let ready = open(&NodeOptions::default(), JobNumbers::begin(), &mut Single::new()).expect("it is alone");
         let (announced, announcements) = mpsc::channel();
         let node = Arc::clone(&ready.node);
         ready.node.set_herald(move |error| {

@@ -30,7 +30,7 @@ pub(crate) use large_messages::Large;
 use crate::base::allowance::Allowance;
 use crate::base::counters::Counters;
 use crate::base::host_memory::{Headroom, kept_bytes_max};
-use crate::base::numbering::Numbers;
+use crate::base::numbering::JobNumbers;
 use crate::base::watcher::Watch;
 use crate::model::envelope::frame::Packed;
 use crate::model::ids::{NodeId, PeId, ServiceId};
@@ -109,8 +109,8 @@ pub(crate) struct Above {
 pub(crate) struct Node {
     pub(crate) id: NodeId,
     pub(crate) topology: Topology,
-    /// The numbers with which the job's PEs begin.
-    pub(crate) first_numbers: Numbers,
+    /// The numbers of what the job makes.
+    pub(crate) numbers: Arc<JobNumbers>,
     first_pe: PeId,
     pub(crate) network: Reach,
     pub(crate) transfers: Transfers,
@@ -151,13 +151,13 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// A node, one of `host_nodes` that share the memory of their host, with its devices, in a job that begins with these numbers.
+    /// A node, one of `host_nodes` that share the memory of their host, with its devices, in a job with these numbers.
     pub(crate) fn new(
         id: NodeId,
         topology: Topology,
         network: Reach,
         devices: Devices<Self>,
-        (host_nodes, first_numbers): (u32, Numbers),
+        (host_nodes, numbers): (u32, Arc<JobNumbers>),
         Above { look, open_all, services, is_timed, mailbox_bound, layout_method }: Above,
     ) -> Self {
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
@@ -173,7 +173,7 @@ impl Node {
         }
         Self {
             id,
-            first_numbers,
+            numbers,
             first_pe,
             network,
             transfers: Transfers::default(),

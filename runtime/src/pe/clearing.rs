@@ -91,7 +91,7 @@ impl Pe {
                 Received::Long(work) => panics.drop_apart(unsent, work.take()),
             });
         }
-        Numbers { creations: self.serials.end(), futures: futures_end }.note();
+        self.node.numbers.note(Numbers { creations: self.serials.end(), futures: futures_end });
         panics.into_error().map_or(Ok(()), Err)
     }
 

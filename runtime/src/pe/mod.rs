@@ -193,7 +193,7 @@ impl Pe {
     ) -> Rc<Self> {
         // Another seed for each PE: PEs that all shuffled alike would hide what their differences show.
         let seed_here = |seed: u64| seed.rotate_left(32).wrapping_add(u64::from(id.0));
-        let first = node.first_numbers;
+        let first = node.numbers.first();
         let queue = shuffle.map_or_else(RunQueue::new, |seed| RunQueue::shuffled(seed_here(seed)));
         Rc::new(Self {
             id,
@@ -224,7 +224,7 @@ impl Pe {
             steps: Cell::new(0),
             created_chares: RefCell::new(CreatedChares::new(first.creations)),
             epitaphs: Epitaphs::default(),
-            serials: Serials::new(first.creations),
+            serials: Serials::new(Arc::clone(&node.numbers)),
             timeline: node.timeline.outlet().map(|outlet| Box::new(Timeline::new(id, outlet))),
             node,
         })
@@ -285,11 +285,8 @@ impl Pe {
     pub(crate) fn keep(&self, missing: Missing, options: CallOptions, body: Body) -> Outcome {
         let envelope = Envelope { options, body };
         let what = envelope.body.describe();
-        if self.serials.is_earlier(missing.serial()) {
-            self.fail(
-                what,
-                format!("{missing} is of an earlier job of this process: what belongs to a job ends with it"),
-            );
+        if let Some(whose) = self.node.numbers.other(missing.serial()) {
+            self.fail(what, format!("{missing} {whose}"));
             return Outcome::NotCounted;
         }
         // Measured before the borrow: measuring runs the serialization of the user's types.

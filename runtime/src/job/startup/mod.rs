@@ -17,6 +17,7 @@ mod no_launcher;
 mod start;
 mod telling;
 
+use crate::base::numbering::JobNumbers;
 use crate::job::asking;
 #[cfg(feature = "dashboard")]
 use crate::job::dashboard::Dashboard;
@@ -202,14 +203,14 @@ impl Program {
     }
 
     fn run_alone(&self, main: Main) -> ExitCode {
-        let opened = life::open(&self.options(), &mut Single::new());
+        let opened = life::open(&self.options(), JobNumbers::begin(), &mut Single::new());
         self.drive(opened, Some(main), say).exit()
     }
 
     /// Runs a node of a job that a foreign launcher started. The node that fails prints the cause; the others were told by it.
     fn run_managed(&self, mut managed: Managed, main: Main) -> ExitCode {
         let main = (managed.node() == NodeId(0)).then_some(main);
-        let opened = life::open(&self.options(), &mut managed);
+        let opened = life::open(&self.options(), JobNumbers::begin(), &mut managed);
         let session = managed.into_session();
         let end = self.drive(opened, main, say);
         // After a failure too: a launcher that believes a process has crashed throws its last output away.
@@ -220,7 +221,7 @@ impl Program {
     /// Runs a node of a job that our own launcher started: failures are reported to the launcher, which prints them, once.
     fn run_launched(&self, mut launched: Launched, main: Main) -> ExitCode {
         let main = (launched.node() == NodeId(0)).then_some(main);
-        let mut opened = life::open(&self.options(), &mut launched);
+        let mut opened = life::open(&self.options(), JobNumbers::begin(), &mut launched);
         let control = Arc::new(launched.into_control());
         // The launcher has printed the cause, or is gone.
         if let Err(error) = control.watch(|_| quit(1)) {

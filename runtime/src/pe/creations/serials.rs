@@ -1,11 +1,14 @@
 //! Serial numbers that one PE gives to the singletons, collections and sections that it creates.
 
+use crate::base::numbering::JobNumbers;
 use crate::model::ids::PeId;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 /// The serial numbers that a PE gives; each kind is counted by itself, from the job's first number on.
 pub(crate) struct Serials {
+    numbers: Arc<JobNumbers>,
     first: u32,
     collections: Cell<u32>,
     sections: Cell<u32>,
@@ -14,9 +17,10 @@ pub(crate) struct Serials {
 }
 
 impl Serials {
-    pub(crate) fn new(first: u32) -> Self {
+    pub(crate) fn new(numbers: Arc<JobNumbers>) -> Self {
+        let first = numbers.first().creations;
         let from = || Cell::new(first);
-        Self { first, collections: from(), sections: from(), singletons: RefCell::default() }
+        Self { numbers, first, collections: from(), sections: from(), singletons: RefCell::default() }
     }
 
     /// The first number of the job.
@@ -24,24 +28,19 @@ impl Serials {
         self.first
     }
 
-    /// Whether a number was given in an earlier job of this process.
-    pub(crate) fn is_earlier(&self, serial: u32) -> bool {
-        serial < self.first
-    }
-
     /// A number for a collection.
     pub(crate) fn next_collection(&self) -> u32 {
-        next(&self.collections)
+        self.next(&self.collections)
     }
 
     /// A number for a section.
     pub(crate) fn next_section(&self) -> u32 {
-        next(&self.sections)
+        self.next(&self.sections)
     }
 
     /// A number for a singleton on PE `home`.
     pub(crate) fn next_singleton(&self, home: PeId) -> u32 {
-        next(Cell::from_mut(self.singletons.borrow_mut().entry(home).or_insert(self.first)))
+        self.next(Cell::from_mut(self.singletons.borrow_mut().entry(home).or_insert(self.first)))
     }
 
     /// The number behind all that were given.
@@ -50,10 +49,11 @@ impl Serials {
         let ends = singletons.values().copied().chain([self.sections.get()]);
         ends.fold(self.collections.get(), u32::max)
     }
-}
 
-fn next(counter: &Cell<u32>) -> u32 {
-    let number = counter.get();
-    counter.set(number.checked_add(1).expect("a PE creates fewer than 2^31 of a kind"));
-    number
+    fn next(&self, counter: &Cell<u32>) -> u32 {
+        let number = counter.get();
+        counter.set(number.checked_add(1).expect("a PE creates fewer than 2^31 of a kind"));
+        self.numbers.grow(number);
+        number
+    }
 }

@@ -49,7 +49,7 @@ const DISSOLVED: &str = "the section was dissolved before; do that when nobody n
 /// Keeps news of a section that is not known here yet, and refuses news of one that is known no more.
 fn wait_in_doubt(pe: &Pe, section: SectionId, event: SectionEvent) -> Outcome {
     let standing = state(pe).borrow().standing(section);
-    let was_formed_here = section.creator == pe.id && !pe.serials.is_earlier(section.serial);
+    let was_formed_here = section.creator == pe.id && pe.node.numbers.other(section.serial).is_none();
     if was_formed_here && standing == Standing::Unknown {
         refuse(pe, section, &event, DISSOLVED);
         return Outcome::Processed;
