@@ -20,7 +20,6 @@ impl Node {
 
     /// Like [`Node::post`], for a message that costs `cost`, or nothing.
     pub(crate) fn post_for(&self, counters: &Counters, peer: NodeId, bytes: Vec<u8>, cost: Option<u32>) {
-        debug_assert_ne!(peer, self.id, "messages inside a node are delivered");
         let packed = if bytes.len() <= self.frame_bytes_max {
             Packed::Frame(bytes)
         } else if let Some(mut memory) = self.allocate_large(bytes.len()) {
@@ -29,6 +28,18 @@ impl Node {
         } else {
             Packed::Large(MemoryMut::from_vec(bytes).freeze())
         };
+        self.post_counted(counters, peer, packed, cost);
+    }
+
+    /// Sends another node a packed message that costs `cost`, or nothing; counts its bytes in the sender's `counters`.
+    pub(crate) fn post_counted(
+        &self,
+        counters: &Counters,
+        peer: NodeId,
+        packed: Packed,
+        cost: Option<u32>,
+    ) {
+        debug_assert_ne!(peer, self.id, "messages inside a node are delivered");
         counters.bytes.add_shared(packed.len() as u64);
         self.post_packed(peer, packed, cost);
     }
@@ -51,7 +62,8 @@ impl Node {
         self.network.capabilities().view.then(|| self.network.allocate(len))
     }
 
-    /// Passes a frame on to the nodes below this one, to each for `cost`. Counts each message before its receiver can have processed it.
+    /// Passes a frame on to the nodes below this one, to each for `cost`; what is long lies in one memory for all of them. Counts each
+    /// message before its receiver can have processed it.
     pub(crate) fn post_to_children(
         &self,
         counters: &Counters,
@@ -59,9 +71,31 @@ impl Node {
         bytes: &[u8],
         cost: Option<u32>,
     ) {
+        if self.topology.children(self.id, root).next().is_none() {
+            return;
+        }
+        let packed = if bytes.len() <= self.frame_bytes_max {
+            Packed::Frame(bytes.to_vec())
+        } else if let Some(mut memory) = self.allocate_large(bytes.len()) {
+            memory.as_mut_slice().copy_from_slice(bytes);
+            Packed::Large(memory.freeze())
+        } else {
+            Packed::Large(MemoryMut::heap_copy_of(bytes).freeze())
+        };
+        self.post_packed_to_children(counters, root, &packed, cost);
+    }
+
+    /// As [`post_to_children`](Self::post_to_children), for what is packed.
+    pub(crate) fn post_packed_to_children(
+        &self,
+        counters: &Counters,
+        root: NodeId,
+        packed: &Packed,
+        cost: Option<u32>,
+    ) {
         for child in self.topology.children(self.id, root) {
             counters.sent.add_shared(1);
-            self.post_for(counters, child, bytes.to_vec(), cost);
+            self.post_counted(counters, child, packed.clone(), cost);
         }
     }
 

@@ -93,7 +93,8 @@ pub(crate) fn encode(header: &Header, arguments: Option<&Arguments>) -> Result<V
     Ok(bytes)
 }
 
-/// A message for another node: a frame, or the memory of a message that is too long for a frame.
+/// A message for another node: a frame, or the memory of a message that is too long for a frame, which its clones share.
+#[derive(Clone)]
 pub(crate) enum Packed {
     Frame(Vec<u8>),
     Large(Memory),
@@ -126,6 +127,7 @@ pub(crate) fn pack(
         return Ok(Packed::Frame(bytes));
     }
     let Some(mut memory) = allocate(len) else {
+        bytes.reserve_exact(len);
         codec::append(&mut bytes, write).map_err(in_words)?;
         return Ok(Packed::Large(MemoryMut::from_vec(bytes).freeze()));
     };

@@ -31,7 +31,7 @@ use crate::pe::queued::Outcome;
 use crate::pe::{CallOfMany, ElementEvent, Pe, Service};
 use crate::services::audience;
 use crate::transfer::many::dealt;
-use crate::transfer::many::{self, Carried, Wanted};
+use crate::transfer::many::{self, Carried, Tail, Wanted};
 use chare_lrts::codec;
 use members::call_members;
 use rustc_hash::FxHashMap;
@@ -137,14 +137,9 @@ fn tell_all(
 /// As [`tell_all`], off the PE that called: when nocopy arguments had to be staged first.
 fn tell_all_later(node: &Node, arriving: Arriving, carried: &[Carried]) {
     let root = node.id;
-    let mut encoded = Vec::new();
-    if node.topology.nodes() > 1
-        && let Err(cause) = arriving.arguments.encode_into(&mut encoded)
-    {
-        return tree::fail(node, cause.to_string());
-    }
     let told = |nocopy| BroadcastFrame { root, call: arriving.call.clone(), nocopy };
-    tree::tell_children(node, root, TreeMessage { service: ID, carried, is_run: true }, &encoded, told);
+    let telling = TreeMessage { service: ID, carried, is_run: true };
+    tree::tell_children(node, root, telling, Tail::Value(&arriving.arguments), told);
     tell_members(node, arriving, carried);
 }
 
@@ -204,7 +199,7 @@ fn bring_in(
     many::bring_in(node, arriving.cost.source, what, wanted, move |node, carried| {
         let told = |nocopy| BroadcastFrame { root, call: arriving.call.clone(), nocopy };
         let telling = TreeMessage { service: ID, carried: &carried, is_run: true };
-        tree::tell_children(node, root, telling, &encoded, told);
+        tree::tell_children(node, root, telling, Tail::Encoded(&encoded), told);
         tell_members(node, arriving, &carried);
         node.outside.processed.add_shared(1);
     })

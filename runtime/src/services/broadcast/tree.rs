@@ -8,7 +8,7 @@ use crate::model::ids::{NodeId, ServiceId};
 use crate::model::nocopy::CarriedDescriptor;
 use crate::node::Node;
 use crate::pe::Pe;
-use crate::transfer::many::{self, Carried, PassedOn};
+use crate::transfer::many::{self, Carried, PassedOn, Tail};
 use serde::Serialize;
 
 /// The service of a message to all nodes, and the nocopy memory that the message brings.
@@ -25,13 +25,14 @@ impl TreeMessage<'_> {
         Self { service, carried: &[], is_run: false }
     }
 
-    fn with_tail<'a>(&'a self, tail: &'a [u8]) -> PassedOn<'a> {
+    fn with_tail<'a>(&'a self, tail: Tail<'a>) -> PassedOn<'a> {
         let Self { service, carried, is_run } = *self;
         PassedOn { service, carried, tail, is_run }
     }
 }
 
-/// Sends a message from this node to all others: `message` of each child's descriptors, and the arguments behind it.
+/// Sends a message from this node to all others: `message` of each child's descriptors, and the arguments behind it. Where no child needs
+/// descriptors of its own, all children read one encoding.
 pub(crate) fn tell_nodes<M: Serialize>(
     pe: &Pe,
     telling: TreeMessage<'_>,
@@ -43,11 +44,8 @@ pub(crate) fn tell_nodes<M: Serialize>(
         return;
     }
     pe.counters.encodes.add(1);
-    let mut encoded = Vec::new();
-    let told = arguments
-        .encode_into(&mut encoded)
-        .map_err(|error| error.to_string())
-        .and_then(|()| many::pass_on(node, &pe.counters, node.id, telling.with_tail(&encoded), message));
+    let passed = telling.with_tail(Tail::Value(arguments));
+    let told = many::pass_on(node, &pe.counters, node.id, passed, message);
     if let Err(cause) = told {
         pe.fail("a broadcast".to_owned(), cause);
     }
@@ -58,7 +56,7 @@ pub(crate) fn tell_children<M: Serialize>(
     node: &Node,
     root: NodeId,
     telling: TreeMessage<'_>,
-    tail: &[u8],
+    tail: Tail<'_>,
     message: impl Fn(Vec<CarriedDescriptor>) -> M,
 ) {
     if let Err(cause) = many::pass_on(node, &node.outside, root, telling.with_tail(tail), message) {

@@ -61,7 +61,7 @@ pub(crate) fn open_all(node: &Node) {
     if node.topology.nodes() > 1 {
         let root = node.id;
         let told = values(node).encode().map_err(|error| error.to_string()).and_then(|(tail, carried)| {
-            let passed = many::PassedOn { service: ID, carried: &carried, tail: &tail, is_run: false };
+            let passed = many::PassedOn { service: ID, carried: &carried, tail: many::Tail::Encoded(&tail), is_run: false };
             many::pass_on(node, &node.outside, root, passed, |nocopy| ReadonlyFrame { root, nocopy })
         });
         if let Err(cause) = told {
@@ -86,7 +86,8 @@ fn arrive(node: &Arc<Node>, Arrival { source, said, .. }: Arrival<'_>) -> Result
         match values(node).accept(arriving, carried) {
             Ok(carried) => {
                 let telling = TreeMessage { service: ID, carried: &carried, is_run: false };
-                tree::tell_children(node, root, telling, &encoded, |nocopy| ReadonlyFrame { root, nocopy });
+                let tail = many::Tail::Encoded(&encoded);
+                tree::tell_children(node, root, telling, tail, |nocopy| ReadonlyFrame { root, nocopy });
                 node.open();
             }
             Err(cause) => node.fail(JobError::Undecodable { peer: source, node: node.id, cause }),

@@ -21,7 +21,7 @@ use crate::node::{Arrival, Node};
 use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
-use crate::transfer::many::{self, Carried, PassedOn, Wanted};
+use crate::transfer::many::{self, Carried, PassedOn, Tail, Wanted};
 use std::sync::Arc;
 
 /// Calls an entry of every member with the nocopy arguments that the caller gave: now, or when they have been staged.
@@ -97,11 +97,11 @@ pub(super) fn run(pe: &Pe, options: CallOptions, call: SectionCall) -> Outcome {
     let standing = state(pe).borrow().standing(section);
     match standing {
         Standing::Known => spread(pe, options, call),
-        Standing::Unknown if !pe.serials.is_earlier(section.serial) => {
+        Standing::Unknown if pe.node.numbers.other(section.serial).is_none() => {
             let what = format!("a call of {}::{} of {section}", call.entry.chare, call.entry.name);
             pe.fail(what, "the section was dissolved before; call it no more after that");
         }
-        // One of an earlier job is refused there.
+        // One of another job is refused there.
         Standing::Forming | Standing::Unknown => {
             return pe.keep(Missing::Section(section), options, SectionMessage::Call(call).into());
         }
@@ -124,12 +124,7 @@ fn spread(pe: &Pe, mut options: CallOptions, call: SectionCall) {
     let mut children = Vec::new();
     if !far.is_empty() {
         pe.counters.encodes.add(1);
-        let mut encoded = Vec::new();
-        let told = arguments
-            .encode_into(&mut encoded)
-            .map_err(|error| error.to_string())
-            .and_then(|()| pass_on(&pe.node, &pe.counters, &far, &call, &nocopy, &encoded));
-        match told {
+        match pass_on(&pe.node, &pe.counters, &far, &call, &nocopy, Tail::Value(&arguments)) {
             Ok(told) => children = told,
             Err(cause) => pe.fail(format!("a call of {section}"), cause),
         }
@@ -169,7 +164,7 @@ fn pass_on(
     pes: &[PeId],
     call: &CallOfSection,
     carried: &[Carried],
-    encoded: &[u8],
+    tail: Tail<'_>,
 ) -> Result<Vec<NodeId>, String> {
     let branches = branches(&node.topology, node.id, pes);
     let children: Vec<NodeId> = branches.iter().map(|branch| node.topology.node_of(branch[0])).collect();
@@ -177,7 +172,7 @@ fn pass_on(
         let leg = Leg::Down(branches[position].to_vec());
         SectionFrame::<SectionNews, _>::Call(CallFrame { call: call.clone(), leg, nocopy })
     };
-    let passed = PassedOn { service: ID, carried, tail: encoded, is_run: true };
+    let passed = PassedOn { service: ID, carried, tail, is_run: true };
     many::pass_to(node, counters, &children, passed, message)?;
     Ok(children)
 }
@@ -231,7 +226,7 @@ pub(super) fn arrive(
         }
         Leg::Down(pes) => {
             let (near, far) = split(&node.topology, node.topology.pe(node.id, 0), &pes);
-            if let Err(cause) = pass_on(node, &node.outside, &far, &call, &carried, &encoded) {
+            if let Err(cause) = pass_on(node, &node.outside, &far, &call, &carried, Tail::Encoded(&encoded)) {
                 let (what, pe) = ("passing on a call of a section".to_owned(), node.topology.pe(node.id, 0));
                 node.fail(JobError::Delivery { what, pe, node: node.id, cause });
             }

@@ -36,5 +36,5 @@ mod taking_in;
 
 pub(crate) use bringing::{Wanted, bring_in};
 pub(crate) use carried::Carried;
-pub(crate) use passing::{PassedOn, describe, pass_on, pass_to};
+pub(crate) use passing::{PassedOn, Tail, describe, pass_on, pass_to};
 pub(crate) use taking_in::take_in;

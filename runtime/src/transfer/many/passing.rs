@@ -2,12 +2,14 @@
 
 use super::carried::Carried;
 use crate::base::counters::Counters;
-use crate::model::envelope::frame::encode_system;
+use crate::model::arguments::Arguments;
+use crate::model::envelope::frame::{Packed, write_system};
 use crate::model::ids::ServiceId;
 use crate::model::nocopy::{CarriedDescriptor, carried_bytes};
 use crate::node::Node;
 use crate::node::credit::cost_of;
 use chare_lrts::NodeId;
+use chare_lrts::codec::{CodecError, Writer};
 use serde::Serialize;
 
 /// A message that a node passes on to nodes below it.
@@ -16,10 +18,31 @@ pub(crate) struct PassedOn<'a> {
     /// The service whose message it is.
     pub(crate) service: ServiceId,
     pub(crate) carried: &'a [Carried],
-    /// Arguments that follow the message in its frame; they are encoded already.
-    pub(crate) tail: &'a [u8],
+    /// Arguments that follow the message in its frame.
+    pub(crate) tail: Tail<'a>,
     /// Whether PEs are to run the message, so that it has a cost.
     pub(crate) is_run: bool,
+}
+
+/// Arguments behind a message that is passed on.
+#[derive(Clone, Copy)]
+pub(crate) enum Tail<'a> {
+    /// Those that came from another node, or are kept so.
+    Encoded(&'a [u8]),
+    /// Those of the caller, which are written where the message lies: no copy of all of them is made on the way.
+    Value(&'a Arguments),
+}
+
+impl Tail<'_> {
+    fn write(self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        match self {
+            Self::Encoded(bytes) => {
+                out.write_encoded(bytes);
+                Ok(())
+            }
+            Self::Value(arguments) => arguments.encode(out),
+        }
+    }
 }
 
 /// Sends a message to each node below this one, in the tree below `root`: a message made of the child's descriptors, then the tail.
@@ -43,8 +66,8 @@ pub(crate) fn pass_on<M: Serialize>(
     {
         bytes.into_iter().for_each(|bytes| node.outside.count_copy(bytes));
         let described = describe_among(node, *first, &children, carried, |_| true);
-        let (frame, cost) = frame(passed, described, &message)?;
-        node.post_to_children(counters, root, &frame, cost);
+        let (packed, cost) = pack(node, passed, described, &message)?;
+        node.post_packed_to_children(counters, root, &packed, cost);
         return Ok(());
     }
     let is_below = |position: usize, one| node.topology.is_below(one, children[position], root);
@@ -84,9 +107,9 @@ fn pass_each<M: Serialize>(
     for (position, child) in children.iter().enumerate() {
         let needs = |one| is_below(position, one);
         let described = describe_among(node, *child, children, passed.carried, needs);
-        let (frame, cost) = frame(passed, described, |nocopy| message(position, nocopy))?;
+        let (packed, cost) = pack(node, passed, described, |nocopy| message(position, nocopy))?;
         counters.sent.add_shared(1);
-        node.post_for(counters, *child, frame, cost);
+        node.post_counted(counters, *child, packed, cost);
     }
     Ok(())
 }
@@ -110,15 +133,20 @@ fn describe_among(
     carried.iter().map(describe).collect()
 }
 
-/// A frame, and its cost if PEs are to run it.
-fn frame<M: Serialize>(
+/// A message and its tail, each byte of which is written once, and its cost if PEs are to run it.
+fn pack<M: Serialize>(
+    node: &Node,
     passed: PassedOn<'_>,
     nocopy: Vec<CarriedDescriptor>,
     message: impl Fn(Vec<CarriedDescriptor>) -> M,
-) -> Result<(Vec<u8>, Option<u32>), String> {
+) -> Result<(Packed, Option<u32>), String> {
     let lent_bytes = carried_bytes(&nocopy);
-    let mut bytes = encode_system(passed.service, &message(nocopy))?;
-    bytes.extend_from_slice(passed.tail);
-    let cost = passed.is_run.then(|| cost_of(bytes.len(), lent_bytes));
-    Ok((bytes, cost))
+    let message = message(nocopy);
+    let write = |out: &mut Writer<'_>| {
+        write_system(out, (passed.service, None), |out| out.write(&message))?;
+        passed.tail.write(out)
+    };
+    let packed = node.pack(write, Vec::new())?;
+    let cost = passed.is_run.then(|| cost_of(packed.len(), lent_bytes));
+    Ok((packed, cost))
 }
