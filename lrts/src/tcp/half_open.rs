@@ -4,16 +4,13 @@
 //!    time, so they alone never push each other out.
 //! 2. Who makes room is of the address that holds the most beyond what is expected from there; among those, one that has shown nothing of
 //!    the job's key goes before one that has, the older before the newer.
+//! 3. No time limits the wait of those for whom there is room: on a crowded host honest ones wait for a processor.
 
 use super::handshake::{Acceptor, Failure, Proved};
 use crate::bootstrap::JobKey;
 use rustix::fd::OwnedFd;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
-
-/// A proved peer needs some hundred microseconds; a busy host some thousand times that, and a crowded one all that it has.
-const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Each costs a descriptor and less than a kibibyte.
 const ROOM_MIN: usize = 64;
@@ -30,22 +27,16 @@ pub(super) fn room(expected: usize) -> usize {
 pub(super) struct HalfOpen {
     pub(super) socket: OwnedFd,
     acceptor: Acceptor,
-    until: Instant,
     address: Option<IpAddr>,
     /// Whether something has come that was not read.
     pub(super) is_ready: bool,
 }
 
 impl HalfOpen {
-    /// A connection that was taken now, from this address.
-    pub(super) fn new(socket: OwnedFd, address: Option<IpAddr>, now: Instant) -> Self {
+    /// A connection that was taken, from this address.
+    pub(super) fn new(socket: OwnedFd, address: Option<IpAddr>) -> Self {
         // What came with it is read at once.
-        Self { socket, acceptor: Acceptor::new(), until: now + HANDSHAKE_PATIENCE, address, is_ready: true }
-    }
-
-    /// When it is given up.
-    pub(super) fn until(&self) -> Instant {
-        self.until
+        Self { socket, acceptor: Acceptor::new(), address, is_ready: true }
     }
 
     /// Reads what has arrived.
@@ -112,7 +103,11 @@ mod tests {
         let due = Due::from([(address(1), 4), (address(2), 1)]);
         let silent = |from: [u8; 6]| from.map(|from| guest(from, false));
         assert_eq!(who_leaves(&silent([1, 1, 1, 9, 2, 9]), &due), Some(3), "nobody is expected from there");
-        assert_eq!(who_leaves(&silent([1, 1, 1, 2, 2, 2]), &due), Some(3), "one is expected from there, three came");
+        assert_eq!(
+            who_leaves(&silent([1, 1, 1, 2, 2, 2]), &due),
+            Some(3),
+            "one is expected from there, three came"
+        );
         assert_eq!(who_leaves(&[], &due), None);
     }
 

@@ -3,8 +3,7 @@
 //! 1. Each pair has one connection for each [`Line`]: the node with the higher number connects to the one with the lower.
 //! 2. A node listens only if somebody will connect to it, on the one address that peers use, on a port that the
 //!    kernel or the user chooses; the port is published by the bootstrap. The listener is closed once all are there.
-//! 3. Connections that are not proved yet are bounded in time and number, see [`half_open`]; strangers who hold connections open push
-//!    each other out.
+//! 3. Connections that are not proved yet are bounded, see [`half_open`]; strangers who hold connections open push each other out.
 //! 4. A connector whose connection ends tries again until the deadline, since rule 3 may have hit it.
 //! 5. A second connection of a peer for the same use, or one of a node that is not expected, is dropped.
 //! 6. A step costs what the sockets with news cost: all nodes of a host begin at the same time.
@@ -189,7 +188,6 @@ impl Mesh {
     /// Takes all waiting connections; unproved ones make room.
     fn accept(&mut self) {
         let Some(listener) = &self.listener else { return };
-        let now = Instant::now();
         self.crowded = None;
         loop {
             match rustix::net::acceptfrom_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
@@ -200,7 +198,7 @@ impl Mesh {
                         self.strangers += 1;
                     }
                     let address = from.and_then(|from| SocketAddr::try_from(from).ok()).map(canonical);
-                    self.half_open.push_back(HalfOpen::new(socket, address, now));
+                    self.half_open.push_back(HalfOpen::new(socket, address));
                 }
                 // No descriptors, which the kernel says also when no connection waits: strangers give theirs back.
                 Err(errno @ (Errno::MFILE | Errno::NFILE)) if is_ready(listener, PollFlags::IN) => {
@@ -217,13 +215,12 @@ impl Mesh {
     }
 
     fn advance_half_open(&mut self) -> Result<(), LrtsError> {
-        let now = Instant::now();
         for _ in 0..self.half_open.len() {
             let Some(mut one) = self.half_open.pop_front() else { break };
             let advanced = if one.is_ready { one.advance(&self.key) } else { Ok(None) };
             match advanced {
-                Ok(None) if now < one.until() => self.half_open.push_back(one),
-                Ok(None) | Err(_) => self.strangers += 1,
+                Ok(None) => self.half_open.push_back(one),
+                Err(_) => self.strangers += 1,
                 Ok(Some(proved)) => {
                     let Hello { from, to, line, .. } = proved.hello;
                     if to != self.node || !self.expected.contains(&(line, from)) {
@@ -256,7 +253,9 @@ impl Mesh {
         let with_news: Vec<_> =
             self.outgoing.iter().filter(|(_, one)| one.can_go_on(now)).map(|(one, _)| *one).collect();
         for (line, peer) in with_news {
-            let Some(Outgoing { address, attempt, .. }) = self.outgoing.remove(&(line, peer)) else { continue };
+            let Some(Outgoing { address, attempt, .. }) = self.outgoing.remove(&(line, peer)) else {
+                continue;
+            };
             let attempt = match self.advance_one((line, peer), attempt, &address) {
                 Ok(Attempt::Connected(connection)) => {
                     self.connected.insert((line, peer), *connection);
@@ -280,9 +279,7 @@ impl Mesh {
     ) -> Result<Attempt, Failure> {
         let ended = |errno: Errno| Failure::Ended(errno.to_string());
         match attempt {
-            Attempt::Retry { .. } => {
-                start_connecting(address).map(Attempt::Connecting).map_err(ended)
-            }
+            Attempt::Retry { .. } => start_connecting(address).map(Attempt::Connecting).map_err(ended),
             Attempt::Connecting(socket) => {
                 sockopt::socket_error(&socket).and_then(|result| result).map_err(ended)?;
                 let hello = Hello { from: self.node, to, line, terms: self.terms(&socket) };
@@ -310,8 +307,6 @@ impl Mesh {
             // A connection that waits there makes the listener readable all the time.
             Some(_) => until = until.min(now + RETRY_AFTER),
         }
-        // They are in the order in which they came.
-        until = self.half_open.front().map_or(until, |one| until.min(one.until()));
         for one in self.outgoing.values() {
             if let Attempt::Retry { at, .. } = one.attempt {
                 until = until.min(at);
