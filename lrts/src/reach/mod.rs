@@ -182,17 +182,31 @@ impl Reach {
     /// Memory for buffers: where neighbours can map it, if they may, else on the heap. Its bytes are whatever they
     /// were before. Constant time, but for the first buffers and growth.
     pub fn allocate(&self, len: usize) -> MemoryMut {
-        let Some(arenas) = &self.arenas else { return MemoryMut::heap_zeroed(len) };
-        arenas.allocate(len).unwrap_or_else(|error| {
-            // A neighbour that is slow to hear of an arena is nothing to tell; a lack of memory is, once.
-            let is_worth_telling = !matches!(error, ArenaError::Unannounced { .. });
-            if is_worth_telling && !self.told_of_arenas.swap(true, Ordering::Relaxed) {
-                self.warn(format!(
-                    "a buffer of {len} bytes is not shareable, so that neighbours copy it: {error}"
-                ));
-            }
-            MemoryMut::heap_zeroed(len)
-        })
+        self.allocate_shareable(len).unwrap_or_else(|| MemoryMut::heap_zeroed(len))
+    }
+
+    /// The same, whose bytes are zero. What lies on the heap is zero without being written.
+    pub fn allocate_zeroed(&self, len: usize) -> MemoryMut {
+        let shareable = self.allocate_shareable(len).map(|mut memory| {
+            memory.as_mut_slice().fill(0);
+            memory
+        });
+        shareable.unwrap_or_else(|| MemoryMut::heap_zeroed(len))
+    }
+
+    fn allocate_shareable(&self, len: usize) -> Option<MemoryMut> {
+        let allocated = self.arenas.as_ref()?.allocate(len);
+        allocated
+            .inspect_err(|error| {
+                // A neighbour that is slow to hear of an arena is nothing to tell; a lack of memory is, once.
+                let is_worth_telling = !matches!(error, ArenaError::Unannounced { .. });
+                if is_worth_telling && !self.told_of_arenas.swap(true, Ordering::Relaxed) {
+                    self.warn(format!(
+                        "a buffer of {len} bytes is not shareable, so that neighbours copy it: {error}"
+                    ));
+                }
+            })
+            .ok()
     }
 
     /// Has memory that neighbours can map grow by no more than so many bytes at a time, where a buffer does not need more.

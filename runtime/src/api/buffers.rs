@@ -4,20 +4,17 @@
 use crate::model::nocopy::{Buffer, BufferMut, Element, Received, Sent};
 use crate::pe::Pe;
 use crate::transfer::lend::deregistration;
+use chare_lrts::MemoryMut;
 
 impl<T: Element> BufferMut<T> {
     /// A buffer of `len` zeros in memory of the runtime. Other nodes of the same host, if there are any, can map this memory, so sending
-    /// the buffer to them copies nothing.
+    /// the buffer to them copies nothing. Without any the kernel backs a long buffer as it is written.
     pub fn zeroed(len: usize) -> Self {
         let bytes = len.checked_mul(size_of::<T>()).expect("a buffer fits the address space");
-        let memory = Pe::try_current(|pe| pe.node.network.allocate(bytes));
-        match memory.map(Self::from_memory) {
-            Some(Ok(mut buffer)) => {
-                buffer.fill(T::zeroed());
-                buffer
-            }
-            _ => vec![T::zeroed(); len].into(),
-        }
+        let memory = Pe::try_current(|pe| pe.node.network.allocate_zeroed(bytes));
+        let memory = memory.unwrap_or_else(|| MemoryMut::heap_zeroed(bytes));
+        // Elements that want to lie more evenly than the runtime's memory does.
+        Self::from_memory(memory).unwrap_or_else(|_| vec![T::zeroed(); len].into())
     }
 
     /// A buffer of `len` elements that `make` computes from their positions, in memory as by [`BufferMut::zeroed`].
