@@ -32,13 +32,7 @@ impl Node {
     }
 
     /// Sends another node a packed message that costs `cost`, or nothing; counts its bytes in the sender's `counters`.
-    pub(crate) fn post_counted(
-        &self,
-        counters: &Counters,
-        peer: NodeId,
-        packed: Packed,
-        cost: Option<u32>,
-    ) {
+    pub(crate) fn post_counted(&self, counters: &Counters, peer: NodeId, packed: Packed, cost: Option<u32>) {
         debug_assert_ne!(peer, self.id, "messages inside a node are delivered");
         counters.bytes.add_shared(packed.len() as u64);
         self.post_packed(peer, packed, cost);

@@ -61,7 +61,12 @@ pub(crate) fn open_all(node: &Node) {
     if node.topology.nodes() > 1 {
         let root = node.id;
         let told = values(node).encode().map_err(|error| error.to_string()).and_then(|(tail, carried)| {
-            let passed = many::PassedOn { service: ID, carried: &carried, tail: many::Tail::Encoded(&tail), is_run: false };
+            let passed = many::PassedOn {
+                service: ID,
+                carried: &carried,
+                tail: many::Tail::Encoded(&tail),
+                is_run: false,
+            };
             many::pass_on(node, &node.outside, root, passed, |nocopy| ReadonlyFrame { root, nocopy })
         });
         if let Err(cause) = told {
