@@ -29,6 +29,11 @@ impl Waiter {
     }
 
     #[entry]
+    fn calls(&self) -> u32 {
+        self.calls
+    }
+
+    #[entry]
     async fn wait_with_tokio(_this: This<Self>) {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -137,4 +142,60 @@ fn tokio_outside_its_context_says_what_to_do() {
     for clue in ["Waiter::wait_with_tokio", "there is no reactor running", "chare::io(async {"] {
         assert!(error.contains(clue), "{clue}: {error}");
     }
+}
+
+#[test]
+fn who_yields_takes_turns_with_all_that_waits() {
+    for (nodes, pes) in [(1, 1), (1, 2), (2, 1)] {
+        let code = Job::in_process(nodes, pes).run(|| async {
+            let waiters = WaiterProxy::create();
+            let mine = waiters.on(PeId(0));
+            // Never ends unless the call runs between two turns.
+            let begun = mine.calls();
+            mine.call();
+            while !begun.is_ready() {
+                chare::yield_now().await;
+            }
+            assert_eq!(begun.await, 0);
+            let last = waiters.on(PeId(chare::pes() - 1));
+            last.call();
+            let asked = last.calls();
+            while !asked.is_ready() {
+                chare::yield_now().await;
+            }
+            assert_eq!(asked.await, 1 + u32::from(chare::pes() == 1));
+        });
+        assert_eq!(code.unwrap(), 0);
+    }
+}
+
+#[test]
+fn quiescence_comes_within_a_limit_and_does_not_wait_for_others() {
+    for (nodes, pes) in [(1, 1), (1, 2), (2, 1)] {
+        let code = Job::in_process(nodes, pes).run(|| async {
+            let far = Duration::from_secs(1000);
+            assert_eq!(chare::timeout(far, chare::quiescence()).await, Ok(()));
+            // Somebody who sleeps is waited for, whatever limits there are.
+            let last = WaiterProxy::create().on(PeId(chare::pes() - 1));
+            let counted = last.sleep_and_count(200);
+            let soon = Duration::from_millis(1);
+            assert_eq!(chare::timeout(soon, chare::quiescence()).await, Err(TimedOut(soon)));
+            assert_eq!(chare::timeout(far, chare::quiescence()).await, Ok(()));
+            assert!(counted.is_ready());
+        });
+        assert_eq!(code.unwrap(), 0);
+    }
+}
+
+/// What follows from a limit belongs to the job.
+#[test]
+fn the_end_of_main_waits_for_limits() {
+    let code = Job::in_process(1, 2).run(|| async {
+        chare::spawn(async {
+            let (never, _callback) = chare::future::<()>();
+            assert!(chare::timeout(Duration::from_millis(50), never).await.is_err());
+            chare::exit(9);
+        });
+    });
+    assert_eq!(code.unwrap(), 9);
 }

@@ -5,6 +5,7 @@ use crate::model::callback::{Callback, Goal};
 use crate::model::ids::{NodeId, PeId, Target};
 use crate::pe::Pe;
 use crate::pe::futures::Future;
+use crate::services::quiescence::Asker;
 use crate::services::{aggregation, quiescence as detection, readonly as values};
 use std::sync::Arc;
 
@@ -64,10 +65,10 @@ pub fn future<T: Message>() -> (Future<T>, Callback<T>) {
     })
 }
 
-/// Calls back when no message is in flight and no entry runs, anywhere. Zero-copy transfers and wake-ups of async entries count as
-/// messages.
+/// Calls back when no message is in flight and no entry runs, anywhere. Zero-copy transfers, wake-ups of async entries and who
+/// [sleeps](crate::sleep()) count as messages; the limit that a [`timeout`](crate::timeout()) sets to a wait does not.
 pub fn on_quiescence(callback: Callback<()>) {
-    Pe::current(|pe| detection::request(pe, callback.erase()));
+    Pe::current(|pe| detection::request(pe, Asker::Program, callback.erase()));
 }
 
 /// Waits for quiescence; see [`on_quiescence`].
@@ -75,6 +76,13 @@ pub fn quiescence() -> Future<()> {
     let (future, callback) = future();
     on_quiescence(callback);
     future
+}
+
+/// Waits for quiescence in which no limit of a wait runs, either: then nothing more will happen.
+pub(crate) async fn all_over() {
+    let (over, callback) = future::<()>();
+    Pe::current(|pe| detection::request(pe, Asker::End, callback.erase()));
+    over.await;
 }
 
 /// Sets a readonly value, which every PE reads by its type; only in `main`, before its first `.await`, and before it has sent so much that

@@ -1,7 +1,7 @@
 //! Waits of `async` entries for the world outside the job, by tokio: sockets, files, clients of databases and of other services.
 
 use crate::pe::Pe;
-use crate::pe::in_flight::InFlight;
+use crate::pe::in_flight::{InFlight, Kind};
 use crate::services::reactor;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -37,7 +37,8 @@ use std::pin::pin;
 /// # Panics
 /// When awaited outside a job's entries, and when the kernel grants no descriptor or thread for the waiting.
 pub async fn io<F: IntoFuture>(future: F) -> F::Output {
-    let (reactor, _in_flight) = Pe::current(|pe| (reactor::handle(&pe.node), InFlight::begin(pe)));
+    let (reactor, _in_flight) =
+        Pe::current(|pe| (reactor::handle(&pe.node), InFlight::begin(pe, Kind::Event)));
     let reactor = reactor.unwrap_or_else(|error| panic!("no thread of tokio could be started: {error}"));
     let mut future = pin!(future.into_future());
     poll_fn(|context| {

@@ -10,6 +10,8 @@ use crate::model::registry::{Chare, EntryMethod, OnPanic};
 use crate::node::mailbox::Work;
 use crate::pe::Pe;
 use crate::pe::running::Running;
+use std::future::poll_fn;
+use std::task::Poll;
 
 /// Answers the caller of an entry.
 pub fn answer<C: Chare, T: Message>(reply: Callback<T>, entry: impl FnOnce() -> T) {
@@ -76,6 +78,43 @@ pub fn spawn(body: impl Future<Output = ()> + 'static) {
         pe.counters.resumed.add(1);
         pe.queue.borrow_mut().push_work(Work::Task(key));
     });
+}
+
+/// Lets the PE run what waits for it now before the running `async` entry goes on: other calls, among them those of this chare, and tasks. As
+/// a wake-up it has no priority. Costs as much as a message; nothing else is as cheap a way to take turns in a long computation.
+///
+/// ```
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+///
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let (mine, others) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+///     let (seen, theirs) = (Rc::clone(&mine), Rc::clone(&others));
+///     chare::spawn(async move {
+///         for _ in 0..10 {
+///             theirs.set(theirs.get() + 1);
+///             chare::yield_now().await;
+///             assert!(seen.get() + 2 >= theirs.get(), "they take turns");
+///         }
+///     });
+///     for _ in 0..10 {
+///         mine.set(mine.get() + 1);
+///         chare::yield_now().await;
+///         assert!(others.get() + 2 >= mine.get(), "they take turns");
+///     }
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+pub async fn yield_now() {
+    let mut has_waited = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await
 }
 
 /// Calls the running entry of the running chare again.

@@ -1,7 +1,7 @@
 //! Waits of `async` entries for a time, on the clock of their PE: sleep, timeout and interval.
 
 use crate::pe::Pe;
-use crate::pe::in_flight::InFlight;
+use crate::pe::in_flight::{InFlight, Kind};
 use crate::services::timers::{self, Timer};
 use chare_lrts::clock;
 use std::future::poll_fn;
@@ -19,7 +19,7 @@ use thiserror::Error;
 /// use std::time::{Duration, Instant};
 ///
 /// let code = chare::Job::in_process(1, 1).run(|| async {
-///     let begin = Instant::now();
+///     let begin = clock::now();
 ///     chare::sleep(Duration::from_millis(5)).await;
 ///     assert!(begin.elapsed() >= Duration::from_millis(5));
 /// });
@@ -29,9 +29,13 @@ use thiserror::Error;
 /// # Panics
 /// When awaited outside a job's entries.
 pub fn sleep(duration: Duration) -> Sleep {
+    wait(duration, Kind::Event)
+}
+
+fn wait(duration: Duration, kind: Kind) -> Sleep {
     let now = clock::now();
     // A time that no clock will ever show.
-    Sleep { due: now.checked_add(duration).unwrap_or(now + FAR), waiting: None }
+    Sleep { due: now.checked_add(duration).unwrap_or(now + FAR), kind, waiting: None }
 }
 
 /// Some thirty years.
@@ -42,6 +46,7 @@ const FAR: Duration = Duration::from_secs(1 << 30);
 #[derive(Debug)]
 pub struct Sleep {
     due: Instant,
+    kind: Kind,
     waiting: Option<(Timer, InFlight)>,
 }
 
@@ -49,13 +54,13 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let due = self.due;
+        let (due, kind) = (self.due, self.kind);
         if due <= clock::now() {
             self.wait_no_more();
             return Poll::Ready(());
         }
         Pe::current(|pe| {
-            let begin = || (timers::timer(pe, due), InFlight::begin(pe));
+            let begin = || (timers::timer(pe, due), InFlight::begin(pe, kind));
             let (timer, _) = self.waiting.get_or_insert_with(begin);
             timers::wake_at(pe, *timer, context.waker());
         });
@@ -84,8 +89,7 @@ pub struct TimedOut(pub Duration);
 
 /// Waits for a future, but no longer than this; then the future is dropped.
 ///
-/// Quiescence waits for it, as for a [`sleep`]. So a timeout around [`quiescence`](crate::quiescence()) always runs out; outside the job,
-/// `job.run(chare::quiescence)` under a timeout of tokio does not.
+/// [`quiescence`](crate::quiescence()) does not wait for the limit, and may be what is waited for; the end of `main` does.
 ///
 /// ```
 /// use std::time::Duration;
@@ -99,9 +103,10 @@ pub struct TimedOut(pub Duration);
 /// ```
 ///
 /// # Errors
-/// When the future is not over in time. An entry that was asked goes on all the same, and its answer is dropped.
+/// When the future is not over in time. An entry that was asked goes on all the same, to its end, for which quiescence and the end of the job
+/// wait, and its answer is dropped: what it is to give up on time takes a limit of its own.
 pub async fn timeout<F: IntoFuture>(limit: Duration, future: F) -> Result<F::Output, TimedOut> {
-    let (mut future, mut sleep) = (pin!(future.into_future()), pin!(sleep(limit)));
+    let (mut future, mut sleep) = (pin!(future.into_future()), pin!(wait(limit, Kind::Limit)));
     poll_fn(|context| match future.as_mut().poll(context) {
         Poll::Ready(value) => Poll::Ready(Ok(value)),
         Poll::Pending => sleep.as_mut().poll(context).map(|()| Err(TimedOut(limit))),
@@ -130,7 +135,7 @@ pub fn interval(period: Duration) -> Interval {
 impl Interval {
     /// Waits for the next tick.
     pub async fn tick(&mut self) {
-        Sleep { due: self.next, waiting: None }.await;
+        Sleep { due: self.next, kind: Kind::Event, waiting: None }.await;
         let late = clock::since(self.next).as_nanos() / self.period.as_nanos();
         self.next += self.period * u32::try_from(late + 1).unwrap_or(u32::MAX);
     }

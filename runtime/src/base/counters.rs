@@ -30,6 +30,10 @@ pub(crate) struct Counters {
     pub(crate) sent: Counter,
     /// Messages that are over.
     pub(crate) processed: Counter,
+    /// Limits of time that were set to waits; each is a message that was sent, too.
+    pub(crate) limits_set: Counter,
+    /// Those of them that are over, which are processed messages, too.
+    pub(crate) limits_over: Counter,
     /// Wake-ups of async entries by their own PE; each is also processed once.
     pub(crate) resumed: Counter,
     /// Wake-ups of async entries by any other thread; each is also processed once.

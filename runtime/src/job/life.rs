@@ -185,7 +185,7 @@ pub(crate) fn wait_for_end(node: &Arc<Node>) {
 pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
     let body = async move {
         main().await;
-        context::quiescence().await;
+        context::all_over().await;
         tell_of_waits().await;
         context::exit(0);
     };
@@ -242,7 +242,8 @@ mod tests {
 
     #[test]
     fn a_failure_is_announced_once_and_before_anything_ends() {
-        let ready = open(&NodeOptions::default(), JobNumbers::begin(), &mut Single::new()).expect("it is alone");
+        let ready =
+            open(&NodeOptions::default(), JobNumbers::begin(), &mut Single::new()).expect("it is alone");
         let (announced, announcements) = mpsc::channel();
         let node = Arc::clone(&ready.node);
         ready.node.set_herald(move |error| {

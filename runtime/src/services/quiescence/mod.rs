@@ -5,6 +5,9 @@
 //! prove quiescence (Mattern's four counters, 1987). Between waves PE 0 pauses, longer each time, so a busy job is hardly
 //! disturbed and an idle one sleeps.
 //!
+//! The limit of a wait (`timeout`) is no event: whoever asks for quiescence hears of it while such limits run. The end of `main` waits for
+//! them, too: what follows from a limit that is over belongs to the job.
+//!
 //! A job that stands still is told of, once (see [`standstill`] and [`survey`]): one in which nothing moves while messages are in flight,
 //! and one that is quiet though nobody waits for that. For the second, node 0 looks from time to time whether anything moved there
 //! ([`Lookout`]); only if not, PE 0 sends waves without being asked for quiescence.
@@ -47,7 +50,7 @@ pub(crate) const SERVICE: Service = Service {
     poll: start_due_wave,
     due: |pe| state(pe).borrow().next_wave(),
     promises: |pe, tell| {
-        state(pe).borrow().waiting.iter().for_each(|callback| tell(callback, "quiescence".to_owned()));
+        state(pe).borrow().waiting.iter().for_each(|(_, callback)| tell(callback, "quiescence".to_owned()));
     },
     clear: |pe| drop(state(pe).take()),
     ..Service::named(ID, "quiescence detection")
@@ -64,7 +67,7 @@ const PAUSE_LONGEST: Duration = Duration::from_millis(2);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Wave {
     /// A request to be called back at quiescence: to the coordinator.
-    Request { callback: ErasedCallback },
+    Request { callback: ErasedCallback, asker: Asker },
     /// The question for sums: to the first PE of each node.
     Ask,
     /// A node's sums: back to the coordinator.
@@ -73,10 +76,19 @@ enum Wave {
     Look,
 }
 
+/// Who asks for quiescence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Asker {
+    /// The program, while it goes on.
+    Program,
+    /// The end of `main`, for which limits of waits are events like others.
+    End,
+}
+
 /// The coordinator's state.
 #[derive(Default)]
 struct Quiescence {
-    waiting: Vec<ErasedCallback>,
+    waiting: Vec<(Asker, ErasedCallback)>,
     answers: u32,
     sums: Sums,
     previous: Option<Sums>,
@@ -99,8 +111,8 @@ struct Finding {
 
 impl Quiescence {
     /// Adds a request. The next wave is due at once.
-    fn request(&mut self, callback: ErasedCallback, now: Instant) {
-        self.waiting.push(callback);
+    fn request(&mut self, asker: Asker, callback: ErasedCallback, now: Instant) {
+        self.waiting.push((asker, callback));
         // A wave before the request does not count for it.
         self.previous = None;
         self.pause = PAUSE_FIRST;
@@ -146,13 +158,21 @@ impl Quiescence {
         self.wave_is_out = false;
         let in_flight = self.sums.in_flight();
         let stuck = self.standstill.watch(self.sums, now).then_some(Reason::Stuck { in_flight });
-        if in_flight == 0 && self.previous == Some(self.sums) {
+        let is_still = self.previous == Some(self.sums);
+        let callbacks =
+            |all: Vec<(Asker, ErasedCallback)>| all.into_iter().map(|(_, callback)| callback).collect();
+        if in_flight == 0 && is_still {
             self.previous = None;
-            let quiet = std::mem::take(&mut self.waiting);
+            let quiet: Vec<_> = callbacks(std::mem::take(&mut self.waiting));
             let is_looked_at = std::mem::take(&mut self.is_looked_at) && quiet.is_empty();
             let is_new = is_looked_at && self.standstill.find_quiet(self.sums);
             return Finding { quiet, survey: is_new.then_some(Reason::Quiet) };
         }
+        let quiet = if self.sums.are_limits_alone() && is_still {
+            callbacks(self.waiting.extract_if(.., |(asker, _)| *asker == Asker::Program).collect())
+        } else {
+            Vec::new()
+        };
         // A look ends when it sees messages in flight; whether they move, the next one sees.
         self.is_looked_at &= in_flight == 0;
         if self.is_looked_at || !self.waiting.is_empty() {
@@ -160,7 +180,7 @@ impl Quiescence {
             self.next_wave = Some(now + self.pause);
             self.pause = (self.pause * 2).min(PAUSE_LONGEST);
         }
-        Finding { quiet: Vec::new(), survey: stuck }
+        Finding { quiet, survey: stuck }
     }
 }
 
@@ -207,14 +227,14 @@ impl Lookout {
 }
 
 /// Asks the coordinator to fire a callback when there is quiescence.
-pub(crate) fn request(pe: &Pe, callback: ErasedCallback) {
-    send(pe, COORDINATOR, Wave::Request { callback });
+pub(crate) fn request(pe: &Pe, asker: Asker, callback: ErasedCallback) {
+    send(pe, COORDINATOR, Wave::Request { callback, asker });
 }
 
 fn receive(pe: &Pe, wave: Wave) {
     match wave {
-        Wave::Request { callback } => {
-            state(pe).borrow_mut().request(callback, clock::now());
+        Wave::Request { callback, asker } => {
+            state(pe).borrow_mut().request(asker, callback, clock::now());
             start_due_wave(pe);
         }
         Wave::Ask => send(pe, COORDINATOR, Wave::Answer(Sums::of_node(&pe.node))),
@@ -263,7 +283,7 @@ mod tests {
         answers
             .into_iter()
             .map(|(sent, processed)| {
-                state.answer(Sums { sent, processed }, 2, now - Duration::from_secs(1)).quiet.len()
+                state.answer(Sums { sent, processed, limits: 0 }, 2, now - Duration::from_secs(1)).quiet.len()
             })
             .sum()
     }
@@ -271,7 +291,7 @@ mod tests {
     #[test]
     fn two_equal_waves_with_nothing_in_flight_prove_it() {
         let mut state = Quiescence::default();
-        state.request(Callback::<()>::ignore().erase(), clock::now());
+        state.request(Asker::Program, Callback::<()>::ignore().erase(), clock::now());
         assert_eq!(wave(&mut state, [(5, 4), (0, 0)]), 0, "one in flight");
         assert_eq!(wave(&mut state, [(5, 4), (0, 1)]), 0, "balanced, but only once");
         assert_eq!(wave(&mut state, [(6, 4), (0, 2)]), 0, "balanced, but it moved");
@@ -283,10 +303,26 @@ mod tests {
     fn a_request_during_a_wave_needs_two_waves_of_its_own() {
         let mut state = Quiescence::default();
         let now = clock::now();
-        state.request(Callback::<()>::ignore().erase(), now);
+        state.request(Asker::Program, Callback::<()>::ignore().erase(), now);
         assert_eq!(wave(&mut state, [(0, 0), (0, 0)]), 0);
-        state.request(Callback::<()>::ignore().erase(), now);
+        state.request(Asker::Program, Callback::<()>::ignore().erase(), now);
         assert_eq!(wave(&mut state, [(0, 0), (0, 0)]), 0);
         assert_eq!(wave(&mut state, [(0, 0), (0, 0)]), 2);
+    }
+
+    #[test]
+    fn limits_of_waits_keep_the_end_alone_waiting() {
+        let mut state = Quiescence::default();
+        let begin = clock::now();
+        state.request(Asker::Program, Callback::<()>::ignore().erase(), begin);
+        state.request(Asker::End, Callback::<()>::ignore().erase(), begin);
+        let mut heard = |sent, processed, limits| {
+            assert!(state.start_wave(begin + Duration::from_secs(1)), "a wave is due");
+            state.answer(Sums { sent, processed, limits }, 1, begin).quiet.len()
+        };
+        assert_eq!([heard(9, 7, 1), heard(9, 7, 1)], [0, 0], "a message is in flight beside the limit");
+        assert_eq!([heard(9, 8, 1), heard(9, 8, 1)], [0, 1], "the program hears");
+        assert_eq!([heard(9, 8, 1), heard(9, 8, 1)], [0, 0], "the end waits");
+        assert_eq!([heard(9, 9, 0), heard(9, 9, 0)], [0, 1]);
     }
 }

@@ -50,7 +50,7 @@ mod tests {
     use chare_lrts::clock;
 
     fn sums(sent: u64) -> Sums {
-        Sums { sent, processed: 7 }
+        Sums { sent, processed: 7, limits: 0 }
     }
 
     #[test]
