@@ -1,12 +1,14 @@
 //! Panics of user code: caught, and described with the place where they began.
 //!
-//! The panic hook, which alone learns of the place, leaves it with the thread by [`note`]; whoever catches the panic takes it from there.
+//! 1. The panic hook, which alone learns of the place, leaves it with the thread by [`note`]; whoever catches the panic takes it from there.
+//! 2. The place is the user's own. Of a panic in a library that is found in the stack, and costs the first time some hundred milliseconds.
+//! 3. What only hands on the cause of another panic or failure is [`raise`]d: its place says nothing.
 
 #![expect(clippy::disallowed_methods, reason = "names the thread that panicked")]
 
 use std::any::Any;
 use std::backtrace::Backtrace;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, PanicHookInfo};
 use std::pin::pin;
@@ -20,28 +22,47 @@ const REACTOR_HINT: &str = "; in an `async` entry, await what needs tokio by `ch
 #[derive(Clone)]
 struct Noted {
     message: String,
-    place: String,
+    /// None where it says nothing.
+    place: Option<String>,
 }
 
 thread_local! {
     /// The panic that the hook of this thread was called for last, until somebody catches it.
     static NOTED: RefCell<Option<Noted>> = const { RefCell::new(None) };
+
+    /// Whether the panic that the hook is called for next has no place.
+    static RAISED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Panics because of something that went wrong elsewhere, which the cause names.
+pub(crate) fn raise(cause: String) -> ! {
+    RAISED.set(true);
+    std::panic::panic_any(cause)
 }
 
 /// Notes the panic that the hook was called for: its message and its place, and the user's own line where a library panicked. Prints the
 /// whole stack if `RUST_BACKTRACE=full` asks for it: an error is one line, also where the variable is set for everything.
 pub(crate) fn note(panic: &PanicHookInfo<'_>) {
     let message = panic.payload_as_str().unwrap_or(NO_MESSAGE).to_owned();
-    let mut place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
-    if is_library(&place) {
+    let location = panic.location().map(ToString::to_string).filter(|_| !RAISED.replace(false));
+    let place = location.map(|place| {
+        if !is_library(&place) {
+            return place;
+        }
         // A stack is costly to read: only who panics in a library pays for it.
         let stack = Backtrace::force_capture().to_string();
-        place.extend(users_place(&stack).map(|caller| format!(", called at {caller}")));
-    }
+        match users_place(&stack) {
+            // A line of this crate says nothing to its user.
+            Some(caller) if is_own(&place) => caller.to_owned(),
+            Some(caller) => format!("{place}, called at {caller}"),
+            None => place,
+        }
+    });
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|wanted| wanted == "full") {
         let stack = Backtrace::force_capture();
         let thread = std::thread::current();
-        eprintln!("{message} (at {place}), on {}:\n{stack}", thread.name().unwrap_or("a thread"));
+        let place = place.as_ref().map_or_else(String::new, |place| format!(" (at {place})"));
+        eprintln!("{message}{place}, on {}:\n{stack}", thread.name().unwrap_or("a thread"));
     }
     NOTED.set(Some(Noted { message, place }));
 }
@@ -49,7 +70,7 @@ pub(crate) fn note(panic: &PanicHookInfo<'_>) {
 /// What is known of the panic that unwinds this thread now.
 pub(crate) fn unwinding() -> String {
     let noted = NOTED.with_borrow(Option::clone);
-    noted.map_or_else(|| NO_MESSAGE.to_owned(), |Noted { message, place }| tell(&message, Some(&place)))
+    noted.map_or_else(|| NO_MESSAGE.to_owned(), |Noted { message, place }| tell(&message, place.as_deref()))
 }
 
 /// The innermost line of a stack, as the standard library writes it, that belongs to no library. Without line tables there is none.
@@ -62,11 +83,16 @@ fn users_place(stack: &str) -> Option<&str> {
 /// Whether a place is in the standard library, in a crate that Cargo has fetched, or in this one.
 fn is_library(place: &str) -> bool {
     const FETCHED: [&str; 4] = ["/rustc/", "/library/std/", "/registry/src/", "/git/checkouts/"];
+    is_own(place) || FETCHED.iter().any(|fetched| place.contains(fetched))
+}
+
+/// Whether a place is in this crate.
+fn is_own(place: &str) -> bool {
     const THIS_CRATE: &str = {
         let (path, own) = (file!(), "base/panics.rs");
         path.split_at(path.len() - own.len()).0
     };
-    place.contains(THIS_CRATE) || FETCHED.iter().any(|fetched| place.contains(fetched))
+    place.contains(THIS_CRATE)
 }
 
 const NO_MESSAGE: &str = "a panic without a message";
@@ -106,7 +132,7 @@ fn describe(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| NO_MESSAGE.to_owned());
     // A payload that was thrown again, without the hook, is not the one that was noted.
     let noted = NOTED.take().filter(|noted| noted.message == message);
-    tell(&message, noted.as_ref().map(|noted| &*noted.place))
+    tell(&message, noted.as_ref().and_then(|noted| noted.place.as_deref()))
 }
 
 fn tell(message: &str, place: Option<&str>) -> String {

@@ -1,5 +1,6 @@
 //! Futures and the closures of callbacks: each waits for its value on the PE that made it, while its callback travels anywhere.
 
+use crate::base::panics;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::callback::FutureId;
 use crate::model::error::NoAnswer;
@@ -210,6 +211,6 @@ impl<T: Message> std::future::Future for Future<T> {
     type Output = T;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        self.poll_value(context).map(|value| typed(value.unwrap_or_else(|cause| panic!("{cause}"))))
+        self.poll_value(context).map(|value| typed(value.unwrap_or_else(|cause| panics::raise(cause.into()))))
     }
 }
