@@ -28,6 +28,11 @@ pub enum TraceError {
         /// What is wrong.
         cause: String,
     },
+    /// The merged file would be written over one that is merged.
+    #[error(
+        "{0} is one of the files to merge, which writing it would destroy; give the merged file another name"
+    )]
+    Overwritten(PathBuf),
     /// Files of several jobs.
     #[error("{0} is in two files; give the files of one job")]
     Twice(String),

@@ -3,6 +3,7 @@
 use crate::error::TraceError;
 use std::ffi::OsString;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The files that a path means: itself, or those of all nodes if it is what `+trace` got.
@@ -32,11 +33,20 @@ pub(crate) fn read(file: &Path) -> Result<String, TraceError> {
     std::fs::read_to_string(file).map_err(TraceError::file(file))
 }
 
+/// Whether two paths lead to one file, by whatever links.
+fn are_one(file: &Path, other: &Path) -> bool {
+    let place = |path: &Path| std::fs::metadata(path).map(|data| (data.dev(), data.ino())).ok();
+    place(file).is_some_and(|here| place(other) == Some(here))
+}
+
 /// Writes the events of all files as one, which a viewer opens at once: strict JSON, one event a line.
 ///
 /// # Errors
-/// The file system's.
+/// The file system's; a file that would be written over one of these.
 pub fn merge(files: &[PathBuf], to: &Path) -> Result<(), TraceError> {
+    if files.iter().any(|file| are_one(file, to)) {
+        return Err(TraceError::Overwritten(to.to_owned()));
+    }
     let failed = || TraceError::file(to);
     let mut merged = std::io::BufWriter::new(std::fs::File::create(to).map_err(failed())?);
     merged.write_all(b"[").map_err(failed())?;

@@ -39,6 +39,21 @@ pub(crate) struct Arguments<'a> {
     pub(crate) events: Option<u64>,
 }
 
+/// Microseconds that no time of a trace reaches: thirty thousand years.
+const US_MAX: f64 = 1e18;
+
+impl Line<'_> {
+    /// Whether its times may be summed up.
+    fn check(self) -> Result<Self, String> {
+        let Self { ts, dur, .. } = self;
+        // What is no number is in no range.
+        match (0.0..US_MAX).contains(&ts) && (0.0..US_MAX).contains(&dur) {
+            true => Ok(self),
+            false => Err(format!("a time of {ts:e} us that lasts {dur:e} us is none")),
+        }
+    }
+}
+
 /// The events of a file. Of a file whose process was killed, the last line may be cut off: it is left out.
 pub(crate) fn events<'a>(file: &'a str, text: &'a str) -> impl Iterator<Item = Result<Line<'a>, TraceError>> {
     let is_whole = text.ends_with('\n') || text.ends_with(']');
@@ -48,11 +63,7 @@ pub(crate) fn events<'a>(file: &'a str, text: &'a str) -> impl Iterator<Item = R
         if event.is_empty() || event == "[" || event == "]" || (number == last && !is_whole) {
             return None;
         }
-        let line = serde_json::from_str(event);
-        Some(line.map_err(|cause| TraceError::Line {
-            file: file.to_owned(),
-            line: number,
-            cause: cause.to_string(),
-        }))
+        let line = serde_json::from_str(event).map_err(|cause| cause.to_string()).and_then(Line::check);
+        Some(line.map_err(|cause| TraceError::Line { file: file.to_owned(), line: number, cause }))
     })
 }

@@ -143,11 +143,23 @@ fn network(summary: &Summary) -> String {
     table("Traffic between nodes", &columns, rows.collect())
 }
 
+/// A text of a file as a terminal may have it: what would move the cursor or turn the line is spelled out.
+fn printable(text: &str) -> String {
+    let turns = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let spell = |letter: char| match letter.is_control() || turns(letter) {
+        true => letter.escape_default().to_string(),
+        false => letter.to_string(),
+    };
+    text.chars().map(spell).collect()
+}
+
 /// A table, with numbers to the right; empty without rows.
 fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> String {
     if rows.is_empty() {
         return String::new();
     }
+    let printables = |row: Vec<String>| row.iter().map(|cell| printable(cell)).collect::<Vec<_>>();
+    let rows: Vec<_> = rows.into_iter().map(printables).collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.chain([columns[column].chars().count()]).max().unwrap_or(0)

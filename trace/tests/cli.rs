@@ -81,6 +81,48 @@ fn a_merged_file_says_the_same() {
 }
 
 #[test]
+fn a_merged_file_is_written_over_none_of_those_that_are_merged() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let run = record(folder.path());
+    pass(&["merge", &run, "--output", &run]);
+    let (merged, link) = (std::fs::read(&run).expect("it was written"), folder.path().join("link"));
+    std::os::unix::fs::symlink(&run, &link).expect("there is room");
+    // The second time it is a file itself.
+    for output in [&run, link.to_str().expect("a text")] {
+        let refused = chare_trace(&["merge", &run, "--output", output]);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(
+            !refused.status.success() && said.contains("give the merged file another name"),
+            "{refused:?}"
+        );
+        assert_eq!(std::fs::read(&run).expect("it is there"), merged);
+    }
+}
+
+#[test]
+fn what_a_file_says_neither_moves_the_cursor_nor_takes_all_memory() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("odd");
+    let path = file.to_str().expect("a text");
+    let odd = |name: &str, ts: &str, dur: &str| {
+        let pe = r#"{"name":"thread_name","ph":"M","pid":0,"tid":7,"args":{"name":"PE 0"}}"#;
+        let span = format!(
+            r#"{{"name":"{name}","cat":"entry","ph":"X","ts":{ts},"dur":{dur},"pid":0,"tid":7,"args":{{}}}}"#
+        );
+        std::fs::write(&file, format!("[\n{pe},\n{span}\n]\n")).expect("there is room");
+    };
+    odd("red \\u001b[31m \\u202e", "1.0", "2.0");
+    let said = pass(&["summary", path]);
+    assert!(said.contains(r"red \u{1b}[31m \u{202e}") && !said.contains(['\u{1b}', '\u{202e}']), "{said}");
+    for (ts, dur) in [("1.0", "1e308"), ("1e308", "1.0"), ("1.0", "-1.0"), ("-1e300", "1.0")] {
+        odd("Cell::step", ts, dur);
+        let refused = chare_trace(&["summary", path]);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && said.contains("line 3: a time of"), "{refused:?}");
+    }
+}
+
+#[test]
 fn mistakes_are_answered_in_words() {
     let folder = tempfile::tempdir().expect("there is room");
     let run = record(folder.path());
