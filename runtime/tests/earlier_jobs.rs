@@ -176,7 +176,10 @@ fn jobs_side_by_side_share_nothing() {
         let ((one, ones), (two, twos)) = (begin(shape), begin(shape));
         let (third, thirds) = begin(shape);
         let refused = use_in(&one, twos.clone(), |others| others.clerk.note());
-        assert!(refused.contains("of another job of this process") && refused.contains("Clerk::note"), "{refused}");
+        assert!(
+            refused.contains("of another job of this process") && refused.contains("Clerk::note"),
+            "{refused}"
+        );
         let refused = use_in(&third, ones.clone(), |others| others.cells.at(1).note());
         assert!(refused.contains("of an earlier job of this process"), "{refused}");
         drop(thirds);
@@ -192,6 +195,6 @@ fn jobs_side_by_side_share_nothing() {
             .wait();
         assert_eq!(notes, Ok((0, 0)), "{shape:?}: nothing of this job was reached");
         two.shut_down(0);
-        assert_eq!(two.join(), Ok(0));
+        assert_eq!(two.join().unwrap(), 0);
     }
 }

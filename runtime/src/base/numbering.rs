@@ -21,7 +21,8 @@ const FUTURES_APART: u32 = 1 << 24;
 /// The number of creations in one process after which numbers begin anew: a job has the other half for its own.
 const CREATIONS_MAX: u32 = 1 << 31;
 
-static JOBS: Mutex<Jobs> = Mutex::new(Jobs { unused: Numbers { creations: 0, futures: 0 }, rows: Vec::new(), begun: 0 });
+static JOBS: Mutex<Jobs> =
+    Mutex::new(Jobs { unused: Numbers { creations: 0, futures: 0 }, rows: Vec::new(), begun: 0 });
 
 /// Numbers that no job of a process has given yet. All nodes of a job begin with the same ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -171,7 +172,10 @@ mod tests {
         let (two, second) = jobs.begin();
         assert_eq!(second, Numbers { creations: STRETCH, futures: FUTURES_APART });
         assert!(jobs.is_of_another(one, STRETCH) && jobs.is_of_another(two, 0));
-        assert!(!jobs.is_of_another(one, 0) && !jobs.is_of_another(two, 2 * STRETCH), "its own, and nobody's");
+        assert!(
+            !jobs.is_of_another(one, 0) && !jobs.is_of_another(two, 2 * STRETCH),
+            "its own, and nobody's"
+        );
         jobs.end(two);
         assert!(jobs.is_of_another(one, STRETCH), "as long as the one beside it runs");
         jobs.unused = Numbers { creations: 5, futures: 3 };

@@ -93,7 +93,8 @@ proptest! {
 
 #[test]
 fn the_first_part_of_one_that_reaches_far_is_made_like_the_last() {
-    let far = Partition::<u64>::cyclic([1 << 20], [1 << 20], [1 << 40]).expect("all of it is the first part's");
+    let far =
+        Partition::<u64>::cyclic([1 << 20], [1 << 20], [1 << 40]).expect("all of it is the first part's");
     assert_eq!(far.part(0).map(|part| part.len()), Some(1 << 20));
     assert_eq!(far.part((1 << 40) - 1).map(|part| part.len()), Some(0));
 }
