@@ -19,7 +19,7 @@ use thiserror::Error;
 /// use std::time::{Duration, Instant};
 ///
 /// let code = chare::Job::in_process(1, 1).run(|| async {
-///     let begin = clock::now();
+///     let begin = Instant::now();
 ///     chare::sleep(Duration::from_millis(5)).await;
 ///     assert!(begin.elapsed() >= Duration::from_millis(5));
 /// });
