@@ -7,7 +7,9 @@
 //!    for buffers has been run in this sense: the place where it waits has a bound of its own.
 //! 3. Messages of the nodes themselves (credit, releases, news for all nodes, the job's end) cost nothing, so that they always go
 //!    through. Releases that a call takes along may wait with it: whoever is to run that call needs none of them to do so.
-//! 4. Both ends keep an [`Account`]: a message beyond the window comes from no honest node, and ends the job.
+//! 4. Both ends keep an [`Account`]: costs beyond [`HELD_BYTES_MAX`] come from no honest node, and end the job. The receiver looks at their
+//!    sum alone: messages of several threads arrive in any order, so that one which was paid for below the window's edge may come behind the
+//!    one that went beyond it.
 
 use crate::base::sync::{AtomicU64, Ordering};
 use crate::model::ids::NodeId;
@@ -15,6 +17,9 @@ use crate::model::ids::NodeId;
 /// Credit of one node at another, in bytes: the costs of messages that may be on their way there or wait there. Some 50,000 small
 /// messages, which take a PE longer to run than a network to bring the next ones.
 pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
+
+/// The most that an honest node's account at another one comes to, in bytes: all but one byte of the window, and then the longest message.
+const HELD_BYTES_MAX: u64 = 2 * WINDOW_BYTES - 1;
 
 /// Bytes that a message takes beside its encoding: its place in a queue, and the allocators' overhead.
 pub(super) const MESSAGE_BYTES: u64 = 128;
@@ -91,10 +96,10 @@ impl Account {
     /// Charges the other node for a message that has come from it.
     ///
     /// # Errors
-    /// When the other node had no credit for the message, in words.
+    /// When the other node cannot have had credit for the message, in words.
     pub(crate) fn charge(&self, source: NodeId, bytes: u32) -> Result<Cost, String> {
         let held = self.held.fetch_add(u64::from(bytes), Ordering::Relaxed);
-        if held >= WINDOW_BYTES {
+        if held + u64::from(bytes) > HELD_BYTES_MAX {
             return Err(format!("a message without credit: {held} bytes of its messages have not run yet"));
         }
         Ok(Cost { source, bytes })
@@ -151,13 +156,22 @@ mod tests {
             assert!(account.pay(almost) && account.charge(OTHER, almost).is_ok());
         }
         assert!(sender.pay(cost_of(usize::MAX >> 1, u64::MAX)), "one message may be as long as it likes");
-        assert!(receiver.charge(OTHER, cost_of(100, 1 << 40)).is_ok());
+        assert!(receiver.charge(OTHER, cost_of(100, 1 << 40)).is_ok(), "nor is it the receiver who says no");
         assert!(!sender.pay(cost_of(0, 0)));
         assert!(receiver.charge(OTHER, 1).unwrap_err().contains("without credit"));
         sender.refund(u64::from(almost)).unwrap();
         assert!(!sender.pay(1), "the long one alone fills it");
         sender.refund(WINDOW_BYTES).unwrap();
         assert!(sender.pay(1));
+    }
+
+    #[test]
+    fn what_was_paid_below_the_edge_may_arrive_behind_what_went_beyond_it() {
+        let (almost, long) = ((WINDOW_BYTES - 2) as u32, WINDOW_BYTES as u32);
+        let (sender, receiver) = (Account::default(), Account::default());
+        assert!([almost, 1, long].into_iter().all(|cost| sender.pay(cost)));
+        assert!([almost, long, 1].into_iter().all(|cost| receiver.charge(OTHER, cost).is_ok()));
+        assert!(!sender.pay(1) && receiver.charge(OTHER, 1).is_err());
     }
 
     #[test]

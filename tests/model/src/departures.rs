@@ -10,11 +10,11 @@ use loom::thread;
 
 const PEER: NodeId = NodeId(0);
 
-/// The cost of every message with one: a window, so that one message at a time is on its way.
-const COST: u32 = WINDOW_BYTES as u32;
+/// The cost of a message that takes a whole window, so that it is alone on its way.
+const WHOLE: u32 = WINDOW_BYTES as u32;
 
-/// A message: its number, and whether it costs something.
-type Message = (usize, bool);
+/// A message: its number, and its cost, or 0.
+type Message = (usize, u32);
 
 /// A sender's departures, the network to its peer, and what the peer knows.
 struct Pair {
@@ -50,7 +50,7 @@ impl Pair {
     }
 
     fn post(&self, message: Message) {
-        let fare = message.1.then_some(Fare { cost: COST, bytes: 1 });
+        let fare = (message.1 > 0).then_some(Fare { cost: message.1, bytes: 1 });
         let posted = self.departures.post(PEER, message, fare, |message| self.send(message), || false);
         assert!(!matches!(posted, Posted::Dropped | Posted::Unaffordable(_)));
     }
@@ -59,11 +59,9 @@ impl Pair {
     fn take(&self) -> bool {
         let taken = std::mem::take(&mut *self.wire.lock());
         let mut owed = 0;
-        for message in &taken {
-            if message.1 {
-                self.peer.charge(PEER, COST).expect("the sender has paid");
-                owed += u64::from(COST);
-            }
+        for (_, cost) in taken.iter().filter(|(_, cost)| *cost > 0) {
+            self.peer.charge(PEER, *cost).expect("the sender has paid");
+            owed += u64::from(*cost);
         }
         let came = !taken.is_empty();
         self.arrived.lock().extend(taken);
@@ -88,12 +86,12 @@ impl Pair {
         assert_eq!(self.departures.withheld_bytes(PEER), 0);
         let account = self.departures.account(PEER);
         assert!(account.refund(1).is_err(), "no credit is missing");
-        assert!(account.pay(COST) && !account.pay(1), "one window of credit, and no more");
+        assert!(account.pay(WHOLE) && !account.pay(1), "one window of credit, and no more");
     }
 
     /// Whether messages of one kind came in the order of their numbers.
     fn is_in_order(&self, costs: bool) -> bool {
-        self.arrived.lock().iter().filter(|message| message.1 == costs).is_sorted()
+        self.arrived.lock().iter().filter(|message| (message.1 > 0) == costs).is_sorted()
     }
 }
 
@@ -105,7 +103,7 @@ fn what_is_withheld_goes_when_credit_comes_back() {
         let pair = Pair::new(usize::MAX);
         let sender = {
             let pair = Arc::clone(&pair);
-            thread::spawn(move || (0..3).for_each(|number| pair.post((number, true))))
+            thread::spawn(move || (0..3).for_each(|number| pair.post((number, WHOLE))))
         };
         pair.take();
         pair.take();
@@ -124,13 +122,30 @@ fn two_senders_share_one_window() {
     model.preemption_bound = Some(3);
     model.check(|| {
         let pair = Pair::new(usize::MAX);
-        pair.post((0, true));
+        pair.post((0, WHOLE));
         let senders = [1, 2].map(|number| {
             let pair = Arc::clone(&pair);
-            thread::spawn(move || pair.post((number, true)))
+            thread::spawn(move || pair.post((number, WHOLE)))
         });
         pair.take();
         senders.into_iter().for_each(|sender| sender.join().unwrap());
+        while pair.take() {}
+        pair.check(3);
+    });
+}
+
+/// Two threads at the window's edge: one pays for a short message below it, one for a long message beyond it, and either arrives first. The
+/// peer holds what comes until all is there.
+#[test]
+fn what_was_paid_for_below_the_edge_arrives_behind_what_went_beyond_it() {
+    loom::model(|| {
+        let pair = Pair::new(usize::MAX);
+        pair.post((0, WHOLE - 2));
+        let senders = [1, WHOLE].into_iter().zip(1..).map(|(cost, number)| {
+            let pair = Arc::clone(&pair);
+            thread::spawn(move || pair.post((number, cost)))
+        });
+        senders.collect::<Vec<_>>().into_iter().for_each(|sender| sender.join().unwrap());
         while pair.take() {}
         pair.check(3);
     });
@@ -145,7 +160,7 @@ fn what_finds_no_room_goes_with_a_flush() {
         let sender = {
             let pair = Arc::clone(&pair);
             thread::spawn(move || {
-                [true, false, true, false].into_iter().enumerate().for_each(|message| pair.post(message));
+                [WHOLE, 0, WHOLE, 0].into_iter().enumerate().for_each(|message| pair.post(message));
             })
         };
         pair.take();
