@@ -7,9 +7,10 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Channel {
-    /// Frames of the runtime above LRTS.
+    /// Frames of the runtime above LRTS: those of one thread to one node arrive in their order, those of several threads in any.
     Runtime = 0,
-    /// Frames of get and put made of send.
+    /// Frames of get and put made of send. All frames of one node to another arrive in the order in which `send` accepted them, whichever
+    /// threads called it: a transfer's chunks leave from whoever makes progress, one at a time.
     Emulated = 1,
 }
 

@@ -106,8 +106,11 @@ pub trait Sink {
 /// A network backend: moves frames and memory between nodes; knows no chare.
 ///
 /// Threads: every method may be called from any thread. `progress` called while another thread is in it returns
-/// `false` at once. No method blocks. Order: frames of one sender thread to one node
-/// arrive in the order in which `send` accepted them; nothing is promised between get, put and frames.
+/// `false` at once. No method blocks.
+///
+/// Order: frames of one sender thread to one node arrive in the order in which `send` accepted them. On [`Channel::Emulated`] that holds
+/// for the frames of all threads together: what is sent when the `send` of another frame has returned arrives behind it. Nothing is
+/// promised between get, put and frames.
 pub trait Lrts: Send + Sync {
     /// The name users type after `+lrts` and read in `+stats`.
     fn name(&self) -> &'static str;

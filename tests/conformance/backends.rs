@@ -2,6 +2,7 @@
 
 use crate::group::{Backend, Group, Node, PATIENCE};
 use crate::loopback::Loopback;
+use crate::unruly::Unruly;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::cma::{Cma, Permit, permit};
@@ -30,11 +31,13 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         Rc::new(InProcess { name: "emulated-memcpy", open: memcpy, emulated: true }),
         Rc::new(InProcess { name: "loopback", open: loopback, emulated: false }),
         Rc::new(InProcess { name: "emulated-loopback", open: loopback, emulated: true }),
+        Rc::new(InProcess { name: "unruly", open: unruly, emulated: false }),
+        Rc::new(InProcess { name: "emulated-unruly", open: unruly, emulated: true }),
         Rc::new(Opened { serves_its_own_node: false, ..Opened::new("shm", shm) }),
-        Rc::new(Opened::new("emulated-shm", emulated_shm)),
+        Rc::new(Opened::emulated("emulated-shm", emulated_shm)),
         Rc::new(Opened { serves_its_own_node: false, ..Opened::new("cma", cma) }),
         Rc::new(Opened::new("tcp", tcp)),
-        Rc::new(Opened::new("emulated-tcp", emulated_tcp)),
+        Rc::new(Opened::emulated("emulated-tcp", emulated_tcp)),
         reach("reach", ReachOptions::default()),
         reach("reach-shm", named("shm")),
         reach("reach-cma", named("cma")),
@@ -62,7 +65,7 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         #[cfg(feature = "ofi")]
         Rc::new(Opened { crash_of_survivors: Some(ENDED_CONNECTIONS), ..ofi("ofi-rdma", "verbs;ofi_rxm") }),
         #[cfg(feature = "ofi")]
-        Rc::new(Opened::new("emulated-ofi", emulated_ofi)),
+        Rc::new(Opened::emulated("emulated-ofi", emulated_ofi)),
         #[cfg(feature = "ofi")]
         reach("reach-ofi", named("ofi")),
         #[cfg(feature = "ofi")]
@@ -70,7 +73,7 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         #[cfg(feature = "verbs")]
         Rc::new(Opened::new("verbs", native_verbs)),
         #[cfg(feature = "verbs")]
-        Rc::new(Opened::new("emulated-verbs", emulated_verbs)),
+        Rc::new(Opened::emulated("emulated-verbs", emulated_verbs)),
         #[cfg(feature = "verbs")]
         reach("reach-verbs", ReachOptions { verbs: verbs_devices(), ..named("verbs") }),
     ]
@@ -175,6 +178,12 @@ fn loopback(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, Str
     Ok(with_regions(job, regions, emulated))
 }
 
+/// Nodes on a network that keeps no order but what it has to.
+fn unruly(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, String> {
+    let job = Loopback::job(regions.len() as u32).map_err(|error| error.to_string())?;
+    Ok(with_regions(job.into_iter().map(Unruly::new).collect(), regions, emulated))
+}
+
 fn with_regions<L: Lrts + 'static>(job: Vec<L>, regions: Vec<Arc<Regions>>, emulated: bool) -> Vec<Node> {
     let nodes = regions.len() as u32;
     let node = |(lrts, regions): (L, Arc<Regions>)| match emulated {
@@ -187,6 +196,10 @@ fn with_regions<L: Lrts + 'static>(job: Vec<L>, regions: Vec<Arc<Regions>>, emul
 impl Backend for InProcess {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn is_emulated(&self) -> bool {
+        self.emulated
     }
 
     fn open(&self, nodes: u32) -> Result<Group, String> {
@@ -233,7 +246,7 @@ fn reach(name: &'static str, options: ReachOptions) -> Rc<dyn Backend> {
         let (regions, arenas) = (Arc::clone(reach.regions()), Arc::clone(&reach));
         Ok(Node { lrts: reach, regions, allocate: Box::new(move |len| arenas.allocate(len)) })
     };
-    Rc::new(Opened::new(name, open))
+    Rc::new(Opened::emulated(name, open))
 }
 
 /// `+lrts NAME` alone.
@@ -245,6 +258,7 @@ pub(crate) fn named(name: &str) -> ReachOptions {
 struct Opened {
     name: &'static str,
     open: Open,
+    is_emulated: bool,
     serves_its_own_node: bool,
     hang_of_survivors: Option<&'static str>,
     crash_of_survivors: Option<&'static str>,
@@ -257,13 +271,26 @@ impl Opened {
         open: impl Fn(&mut dyn Bootstrap) -> Result<Node, LrtsError> + Send + Sync + 'static,
     ) -> Self {
         let (hang_of_survivors, crash_of_survivors) = (None, None);
-        Self { name, open: Arc::new(open), serves_its_own_node: true, hang_of_survivors, crash_of_survivors }
+        let (is_emulated, serves_its_own_node, open) = (false, true, Arc::new(open));
+        Self { name, open, is_emulated, serves_its_own_node, hang_of_survivors, crash_of_survivors }
+    }
+
+    /// The same, with get and put made of messages.
+    fn emulated(
+        name: &'static str,
+        open: impl Fn(&mut dyn Bootstrap) -> Result<Node, LrtsError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { is_emulated: true, ..Self::new(name, open) }
     }
 }
 
 impl Backend for Opened {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn is_emulated(&self) -> bool {
+        self.is_emulated
     }
 
     fn open(&self, nodes: u32) -> Result<Group, String> {

@@ -42,6 +42,11 @@ pub(crate) trait Backend {
         None
     }
 
+    /// Whether [`Emulated`](chare_lrts::emulated::Emulated) stands around it, and takes the frames of its channel.
+    fn is_emulated(&self) -> bool {
+        false
+    }
+
     /// Whether a node can get from and put to itself.
     fn serves_its_own_node(&self) -> bool {
         true

@@ -31,6 +31,7 @@ mod secret;
 mod startup;
 mod strangers;
 mod transfers;
+mod unruly;
 
 use group::Backend;
 use runner::{Check, Outcome};
@@ -45,6 +46,10 @@ const CHECKS: &[(&str, RunOn)] = &[
     ("a_frame_too_long_is_a_bug_of_the_caller", messages::a_frame_too_long_is_a_bug_of_the_caller),
     ("many_to_one", messages::many_to_one),
     ("both_directions_at_once", messages::both_directions_at_once),
+    (
+        "frames_of_a_transfer_keep_the_order_of_all_threads",
+        messages::frames_of_a_transfer_keep_the_order_of_all_threads,
+    ),
     ("a_refused_frame_leaves_no_trace", messages::a_refused_frame_leaves_no_trace),
     ("get_and_put_of_every_size", transfers::get_and_put_of_every_size),
     ("a_few_bytes_across_the_end_of_a_page", transfers::a_few_bytes_across_the_end_of_a_page),
@@ -58,6 +63,7 @@ const CHECKS: &[(&str, RunOn)] = &[
     ("a_node_sleeps_while_a_claim_is_in_the_way", claims::a_node_sleeps_while_a_claim_is_in_the_way),
     ("memory_comes_back_after_the_last_operation", claims::memory_comes_back_after_the_last_operation),
     ("many_operations_at_many_peers", transfers::many_operations_at_many_peers),
+    ("many_threads_at_one_peer", transfers::many_threads_at_one_peer),
     ("a_view_shows_the_peers_own_bytes", transfers::a_view_shows_the_peers_own_bytes),
     ("transfers_within_a_node", transfers::transfers_within_a_node),
     ("runs_of_layouts_land_each_in_its_place", runs::runs_of_layouts_land_each_in_its_place),

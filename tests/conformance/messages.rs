@@ -2,8 +2,9 @@
 
 use crate::group::{Backend, Group, Heard, PATIENCE, assert_pattern, fill};
 use crate::runner::Outcome;
-use chare_lrts::{Frame, Lrts, NodeId};
+use chare_lrts::{Channel, Completion, Frame, Lrts, LrtsError, NodeId, Sink};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// A group of a backend with messages, or why there is none.
@@ -140,6 +141,73 @@ pub(crate) fn both_directions_at_once(backend: &dyn Backend) -> Outcome {
     });
     assert_in_order(&group.heard[0], NodeId(1), COUNT, len);
     assert_in_order(&group.heard[1], NodeId(0), COUNT, len);
+    group.close();
+    Outcome::Passed
+}
+
+/// The numbers of the transfers' frames that a node heard, in order.
+#[derive(Default)]
+struct Numbers(Vec<u32>);
+
+impl Sink for Numbers {
+    fn frame(&mut self, _: NodeId, channel: Channel, bytes: &[u8]) {
+        assert_eq!(channel, Channel::Emulated);
+        self.0.push(u32::from_le_bytes(bytes[..4].try_into().expect("four bytes")));
+    }
+
+    fn completion(&mut self, completion: Completion) {
+        panic!("nobody posted {completion:?}");
+    }
+
+    fn peer_closed(&mut self, peer: NodeId) {
+        panic!("{peer} said goodbye");
+    }
+
+    fn peer_lost(&mut self, error: LrtsError) {
+        panic!("{error}");
+    }
+}
+
+/// As gets and puts made of messages need it: threads send under one lock, and what they send comes in the order of the lock.
+pub(crate) fn frames_of_a_transfer_keep_the_order_of_all_threads(backend: &dyn Backend) -> Outcome {
+    const THREADS: u32 = 4;
+    const COUNT: u32 = 4_000;
+    if backend.is_emulated() {
+        return Outcome::Skipped("it takes these frames itself".to_owned());
+    }
+    let group = group!(backend, 2);
+    let (sender, receiver) = (&group.nodes[0].lrts, &group.nodes[1].lrts);
+    let (next, mut heard) = (Mutex::new(0_u32), Numbers::default());
+    let deadline = Instant::now() + PATIENCE;
+    let send = || {
+        loop {
+            let mut next = next.lock().expect("no other sender panicked");
+            if *next == COUNT {
+                return;
+            }
+            // Short ones and long ones, in two parts, go different ways in some backends.
+            let body = vec![0; (*next as usize * 37) % 9_000];
+            let frame = Frame { channel: Channel::Emulated, head: &next.to_le_bytes(), body: &body };
+            let is_sent = sender.send(NodeId(1), frame).is_ok();
+            *next += u32::from(is_sent);
+            drop(next);
+            assert!(is_sent || Instant::now() < deadline, "no room");
+            // Another thread's turn.
+            std::thread::yield_now();
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..THREADS).for_each(|_| drop(scope.spawn(send)));
+        while heard.0.len() < COUNT as usize {
+            // Some backends push out what they queued when they make progress.
+            let happened = sender.progress(&mut Numbers::default()) | receiver.progress(&mut heard);
+            if !happened {
+                std::thread::yield_now();
+            }
+            assert!(Instant::now() < deadline, "{} frames", heard.0.len());
+        }
+    });
+    assert!(heard.0.is_sorted(), "frames of all threads in order");
     group.close();
     Outcome::Passed
 }

@@ -98,6 +98,10 @@ impl Backend for Shared {
         self.name
     }
 
+    fn is_emulated(&self) -> bool {
+        self.emulated
+    }
+
     fn open(&self, nodes: u32) -> Result<Group, String> {
         self.open_all(nodes).map(Group::new).map_err(|error| error.to_string())
     }

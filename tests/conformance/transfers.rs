@@ -1,9 +1,11 @@
 //! Gets and puts: the promises of every backend that has them.
 
-use crate::group::{Backend, Group, assert_pattern};
+use crate::group::{Backend, Group, Heard, PATIENCE, assert_pattern};
 use crate::runner::Outcome;
 use chare_lrts::claim::ClaimMode;
-use chare_lrts::{Entering, Get, Held, NodeId, Posted, Put, Refused, RegionKey, TransferError};
+use chare_lrts::{Completion, Entering, Get, Held, NodeId, Posted, Put, Refused, RegionKey, TransferError};
+use std::sync::Mutex;
+use std::time::Instant;
 
 /// A group of a backend with get and put, or why there is none.
 macro_rules! group {
@@ -110,6 +112,70 @@ pub(crate) fn a_get_leaves_the_rest_of_its_memory_alone(backend: &dyn Backend) -
         assert_pattern(&memory.as_slice()[..len], 1, 5);
         assert_pattern(&memory.as_slice()[len..], len, 77);
     }
+    group.close();
+    Outcome::Passed
+}
+
+/// Each thread posts, and whoever makes progress sends what waits: a transfer's parts leave from several threads, with frames of the runtime
+/// between them.
+pub(crate) fn many_threads_at_one_peer(backend: &dyn Backend) -> Outcome {
+    const THREADS: usize = 3;
+    const EACH: usize = 12;
+    const LEN: usize = 400_001;
+    let mut group = group!(backend, 2);
+    let source = group.nodes[1].source(LEN, 7);
+    let target = group.nodes[1].target(THREADS * LEN);
+    let Group { nodes, heard } = &mut group;
+    let (here, there) = (&nodes[0], &nodes[1]);
+    let done = Mutex::new(Vec::new());
+    let deadline = Instant::now() + PATIENCE;
+    let take = |posted| match posted {
+        Posted::Pending => {}
+        Posted::Done(completion) => done.lock().expect("no other thread panicked").push(completion),
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let take = &take;
+            scope.spawn(move || {
+                for round in 0..EACH {
+                    let into = (here.allocate)(LEN);
+                    let mut get = Get { key: source, offset: 0, into, len: LEN, token: 0 };
+                    let from = here.memory(LEN, (thread + round) as u8).freeze();
+                    let mut put = Put { key: target, offset: (thread * LEN) as u64, from, token: 1 };
+                    let mut heard = Heard::default();
+                    let mut again = || {
+                        here.lrts.progress(&mut heard);
+                        heard.completions.drain(..).for_each(|completion| take(Posted::Done(completion)));
+                        assert!(heard.lost.is_empty(), "{:?}", heard.lost);
+                        assert!(Instant::now() < deadline, "no room for an operation");
+                    };
+                    while let Err(Refused(refused)) = here.lrts.get(get).map(take) {
+                        get = refused;
+                        again();
+                    }
+                    while let Err(Refused(refused)) = here.lrts.put(put).map(take) {
+                        put = refused;
+                        again();
+                    }
+                    again();
+                }
+            });
+        }
+        while done.lock().expect("no other thread panicked").len() < 2 * THREADS * EACH {
+            let happened = here.lrts.progress(&mut heard[0]) | there.lrts.progress(&mut heard[1]);
+            if !happened {
+                std::thread::yield_now();
+            }
+            heard.iter().for_each(|heard| assert!(heard.lost.is_empty(), "{:?}", heard.lost));
+            heard[0].completions.drain(..).for_each(|completion| take(Posted::Done(completion)));
+            assert!(Instant::now() < deadline, "{} operations", done.lock().expect("as above").len());
+        }
+    });
+    for Completion { result, memory, .. } in done.into_inner().expect("no thread panicked") {
+        assert_eq!(result, Ok(LEN));
+        memory.inspect(|memory| assert_pattern(memory.as_slice(), 0, 7));
+    }
+    drop((group.nodes[1].end(&source), group.nodes[1].end(&target)));
     group.close();
     Outcome::Passed
 }

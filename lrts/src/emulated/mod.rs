@@ -10,8 +10,8 @@
 //!    that they are for (`chunk`).
 //! 2. A progress sends a bounded number of frames to each peer; operations of one peer take turns.
 //! 3. The target's range stays claimed from the first byte to the last, as with one-sided access.
-//! 4. The wrapped backend must deliver frames in the order in which they were handed to it under the peer's
-//!    lock; a chunk that comes out of order is a breach.
+//! 4. Frames are handed to the wrapped backend under the peer's lock, by whichever thread; that they arrive in this order is the contract of
+//!    [`Channel::Emulated`](crate::Channel::Emulated). A chunk that comes out of order is a breach.
 //! 5. A breach makes the peer lost: its operations complete, its claims end, and nothing it sends is read again.
 //! 6. `shutdown` lets open operations finish and only then says goodbye, since a node that has
 //!    said goodbye answers no more. Requests that wait for a busy range are given up.
