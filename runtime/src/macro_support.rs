@@ -3,7 +3,7 @@
 pub use crate::api::proxy::{
     CollectionHandle, ElementHandle, SectionHandle, TraitCollectionHandle, TraitHandle, TraitSectionHandle,
 };
-pub use crate::api::tasks::{answer, call_again, start, start_replying};
+pub use crate::api::tasks::{answer, call_again, forsake, start, start_replying};
 pub use crate::model::call_options::Lane;
 pub use crate::model::collection::MapRegistration;
 pub use crate::model::index::ArrayIndex;

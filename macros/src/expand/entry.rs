@@ -25,6 +25,7 @@ pub(super) fn marker(chare: &Chare, index: usize) -> TokenStream {
     let options = options(entry);
     let invoke = invoke(entry, &quote!(<#path>), &quote!(Self::Chare));
     let post = entry.post.as_ref().map(|method| post(chare, entry, method));
+    let forsake = forsake(entry);
     let aggregation = entry.options.aggregate.map(|aggregate| {
         let settings = settings(aggregate);
         quote! {
@@ -46,6 +47,7 @@ pub(super) fn marker(chare: &Chare, index: usize) -> TokenStream {
             #options
             #invoke
             #post
+            #forsake
         }
     }
 }
@@ -169,6 +171,17 @@ fn post(chare: &Chare, entry: &Entry, method: &Ident) -> TokenStream {
             this.with(|chare| <#path>::#method(chare, #(#passed),*))
         }
     }
+}
+
+/// The function that drops a call which waits for nocopy arguments when its chare goes, where a caller awaits a result.
+fn forsake(entry: &Entry) -> Option<TokenStream> {
+    let places = argument_places(&entry.parameters);
+    let reply = places.last().filter(|_| entry.result.is_some() && entry.takes_nocopy())?;
+    Some(quote! {
+        fn forsake(arguments: Self::Arguments) {
+            ::chare::macro_support::forsake(#reply);
+        }
+    })
 }
 
 /// The expression that is passed for each parameter: the next regular argument's place, or the next that `source` holds.

@@ -25,6 +25,11 @@ pub fn answer<C: Chare, T: Message>(reply: Callback<T>, entry: impl FnOnce() -> 
     }
 }
 
+/// Tells the caller of an entry that will not run that nothing comes.
+pub fn forsake<T: Message>(reply: Callback<T>) {
+    drop(Promise::of_running(reply));
+}
+
 /// Starts an `async` entry: it runs at once, until it has to wait.
 pub fn start<C: Chare>(body: impl Future<Output = ()> + 'static) {
     match C::ON_PANIC {

@@ -1,15 +1,21 @@
 //! Bringing in of a call's nocopy arguments when its turn has come: its post method says where they are to be, and they go there.
 //!
-//! Short ones are there when this returns, and the call runs at once. A call that has to wait is taken out of the queue; it waits in a
-//! [`PostedCall`] for buffers, or for its last transfer.
+//! Short ones are there when this returns, and the call runs at once. A call that has to wait is taken out of the queue; it waits at its
+//! chare, with which it ends (see [`crate::pe::begun_calls`]), in a [`PostedCall`] for buffers, or for its last transfer.
 
+use super::invocation::invoke;
+use super::lifecycle::remove_if_destroyed;
 use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
 use crate::model::envelope::Call;
 use crate::model::nocopy::{Few, Nocopy};
 use crate::model::registry::{AnyChare, EntryRegistration, NotCalled, explain};
+use crate::node::credit::Cost;
+use crate::node::mailbox::Waited;
 use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
-use crate::pe::queued::FoundCall;
+use crate::pe::queued::{FoundCall, Outcome};
+use crate::pe::running::Running;
 use crate::transfer::arrival::{self, Brought, Coming};
 use crate::transfer::lend::eager;
 use crate::transfer::{Destination, PostedCall, Served};
@@ -26,20 +32,57 @@ pub(super) enum Begun {
     Coming(Coming),
     /// The chare was destroyed before.
     Lost,
+    /// The chare was destroyed by its post method.
+    Over,
     /// The job has failed.
     Failed,
 }
 
 impl Begun {
-    /// Lets the call wait for what is still to come.
-    pub(super) fn wait(self, pe: &Pe, destination: Destination, call: Call) {
+    /// Lets the call wait at its chare for what is still to come. One that is over has been processed.
+    pub(super) fn wait(
+        self,
+        pe: &Pe,
+        chare: &Rc<dyn AnyChare>,
+        options: CallOptions,
+        call: Call,
+    ) -> Outcome {
+        let destination =
+            || Destination { pe: pe.id, options, cost: Cost::NONE, begun: Some(pe.begun_calls.enter(chare)) };
         match self {
-            Self::Posts(waiting) => waiting.keep(&pe.node, destination, call),
-            Self::Coming(coming) => coming.fetch(&pe.node, destination, call),
+            Self::Posts(waiting) => waiting.keep(&pe.node, destination(), call),
+            Self::Coming(coming) => coming.fetch(&pe.node, destination(), call),
             Self::Lost => fail(pe, call.entry, "it was destroyed".to_owned()),
+            Self::Over => {
+                forsake(pe, call);
+                return Outcome::Processed;
+            }
             Self::Ready | Self::Failed => {}
         }
+        Outcome::NotCounted
     }
+}
+
+/// Runs a call that has waited for its buffers at its chare; one whose chare is gone is over.
+pub(super) fn go_on(pe: &Pe, Waited { begun, options, mut call, flaw }: Waited) {
+    let Some(chare) = pe.begun_calls.leave(begun) else { return forsake(pe, call) };
+    if let Some(cause) = flaw {
+        return fail(pe, call.entry, cause);
+    }
+    match options.within() {
+        None => invoke(pe, chare, call.entry, (&mut call).into()),
+        within => pe.run_within(within, || invoke(pe, chare, call.entry, (&mut call).into())),
+    }
+}
+
+/// Drops a call whose chare is gone: lenders get their memory back, and who waits for a result hears that none comes.
+fn forsake(pe: &Pe, call: Call) {
+    let Call { entry, arguments, nocopy, .. } = call;
+    if let Some(nocopy) = nocopy {
+        arrival::decline(&pe.node, *nocopy);
+    }
+    // What is dropped is the user's, and may run any code.
+    pe.run_as(Running::named(entry.name), || (entry.forsake)(arguments));
 }
 
 fn fail(pe: &Pe, entry: &EntryRegistration, cause: String) {
@@ -64,6 +107,10 @@ pub(super) fn bring_in(
         let _span = pe.span(|| What::of(Kind::Post, chare.identity(), entry.name));
         let post = |chare: &Rc<dyn AnyChare>| (entry.post)(chare, arguments, posts);
         match pe.run_entry(Rc::clone(chare), entry.name, reference, post).0 {
+            Ok(()) if pe.destroyed.get() => {
+                remove_if_destroyed(pe, chare.identity().target);
+                return Begun::Over;
+            }
             Ok(()) => {}
             Err(cause) if matches!(*cause, NotCalled::Gone) => return Begun::Lost,
             Err(cause) => return failed(explain(&cause, chare.identity())),

@@ -1,7 +1,7 @@
 //! Dispatch of a message to its entry method: chare table, entry table, call.
 //! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> **delivery/dispatch** -> delivery/invocation -> the entry method`
 
-use super::bringing_in::{Begun, bring_in, bring_in_found};
+use super::bringing_in::{Begun, bring_in, bring_in_found, go_on};
 use super::fire::fire;
 use super::invocation::{Passed, conclude, finish, invoke, run};
 use super::lifecycle::{create_chare, remove_if_destroyed};
@@ -19,7 +19,6 @@ use crate::pe::early::Missing;
 use crate::pe::futures::{Broken, Resolved};
 use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
-use crate::transfer::Destination;
 use std::rc::Rc;
 
 /// Processes a piece of work and leaves [`Queued::Done`] in its place. `SEEN`: the PE may have a timeline, or take the times of entries; the
@@ -144,6 +143,11 @@ fn do_work(pe: &Pe, work: Work) -> Outcome {
             pe.run_as(running, || pe.tasks.poll(key));
             Outcome::Processed
         }
+        Work::Waited(waited) => {
+            let _arriving = pe.arriving(&waited.options);
+            go_on(pe, *waited);
+            Outcome::Processed
+        }
         Work::Message(Envelope { options, body }, _) => {
             let _arriving = pe.arriving(&options);
             match missing_before(pe, &options) {
@@ -227,8 +231,7 @@ pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome
     {
         let begun = bring_in(pe, &chare, (call.entry, call.reference), &call.arguments, nocopy);
         if !matches!(begun, Begun::Ready) {
-            begun.wait(pe, Destination { pe: pe.id, options, cost: Cost::NONE }, call);
-            return Outcome::NotCounted;
+            return begun.wait(pe, &chare, options, call);
         }
     }
     match within {
@@ -246,9 +249,11 @@ fn leave(pe: &Pe, queued: Queued, begun: Begun) {
     }
     let cost = queued.cost();
     if let Queued::NocopyCall(call, nocopy) = queued
+        && let Some(chare) = call.chare().map(Rc::clone)
         && let Some(call) = call.lose(Some(nocopy))
+        && begun.wait(pe, &chare, CallOptions::new(), call) == Outcome::Processed
     {
-        begun.wait(pe, Destination { pe: pe.id, options: CallOptions::new(), cost: Cost::NONE }, call);
+        pe.counters.processed.add(1);
     }
     give_back_if_due(pe, cost);
 }

@@ -58,7 +58,7 @@ pub(crate) fn accept(
             let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
             let arguments = entry.decode(rest)?;
             let call = Call { target, from, entry, arguments, nocopy, reference };
-            call_arrived(node, polling, Destination { pe: here(node, to)?, options, cost }, call)
+            call_arrived(node, polling, Destination { pe: here(node, to)?, options, cost, begun: None }, call)
         }
         Header::Create { id, chare, options } => {
             let chare = find_chare(chare)?;
@@ -179,7 +179,8 @@ fn nocopy_call_arrived(
     if brings_on_its_pe {
         return deliver_call(node, polling, cost, to, &entry.options, call);
     }
-    let destination = Destination { pe: here(node, to)?, options: entry.options.clone(), cost };
+    let options = entry.options.clone();
+    let destination = Destination { pe: here(node, to)?, options, cost, begun: None };
     land(node, polling, destination, call)
 }
 
@@ -264,7 +265,7 @@ fn call_arrived(
     call: Call,
 ) -> Result<(), String> {
     if call.entry.has_posts() {
-        let Destination { pe, options, cost } = destination;
+        let Destination { pe, options, cost, .. } = destination;
         return deliver_call(node, polling, cost, pe, &options, call);
     }
     land(node, polling, destination, call)
@@ -273,7 +274,7 @@ fn call_arrived(
 /// Brings the arguments of a call in that has no posts, and leaves the call with its PE.
 fn land(node: &Arc<Node>, polling: Option<&Pe>, destination: Destination, call: Call) -> Result<(), String> {
     let Some(call) = arrival::land(node, &destination, call, Few::new())? else { return Ok(()) };
-    let Destination { pe, options, cost } = destination;
+    let Destination { pe, options, cost, .. } = destination;
     deliver_call(node, polling, cost, pe, &options, call)
 }
 

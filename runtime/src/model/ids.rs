@@ -252,6 +252,10 @@ pub(crate) struct TaskKey {
     pub(crate) generation: u32,
 }
 
+/// A call that has come to its chare, and waits there for its buffers; unique on its PE.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct BegunCall(pub(crate) u64);
+
 /// One of the runtime's services, by its place in the list of all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]

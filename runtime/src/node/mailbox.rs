@@ -11,8 +11,8 @@ use super::credit::Cost;
 use super::way::Receiver;
 use crate::base::sleep::{Sleep, Sleeper};
 use crate::model::call_options::CallOptions;
-use crate::model::envelope::{Body, Envelope};
-use crate::model::ids::TaskKey;
+use crate::model::envelope::{Body, Call, Envelope};
+use crate::model::ids::{BegunCall, TaskKey};
 use crossbeam_queue::SegQueue;
 use std::pin::Pin;
 use std::sync::OnceLock;
@@ -23,12 +23,23 @@ use std::time::Duration;
 pub(crate) enum Work {
     /// A message, and its cost to another node.
     Message(Envelope, Cost),
+    /// A call that has waited for its buffers at a chare of the PE.
+    Waited(Box<Waited>),
     /// A task of the PE (an async entry) that can go on.
     Task(TaskKey),
     /// The way on which another PE of the node leaves its messages from now on.
     Way(Receiver),
     /// A task that a thread outside the job gives to the PE.
     Begin(Begin),
+}
+
+/// A call that waits no more for its buffers.
+pub(crate) struct Waited {
+    pub(crate) begun: BegunCall,
+    pub(crate) options: CallOptions,
+    pub(crate) call: Call,
+    /// Why it cannot run, if its chare is still there: a post was dropped.
+    pub(crate) flaw: Option<String>,
 }
 
 /// A task that its PE is to make and run.
@@ -46,6 +57,7 @@ impl Work {
     pub(crate) fn options(&self) -> CallOptions {
         match self {
             Self::Message(envelope, _) => envelope.options.clone(),
+            Self::Waited(waited) => waited.options.clone(),
             Self::Task(_) | Self::Way(_) | Self::Begin(_) => CallOptions::new(),
         }
     }

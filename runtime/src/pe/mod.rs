@@ -2,6 +2,7 @@
 //! by which the PE knows services. Here live the run queue, the places of chares, tasks, futures and messages that came early. The way of
 //! a message between PEs and the work of a particular service never do.
 
+pub(crate) mod begun_calls;
 mod clearing;
 pub(crate) mod creations;
 mod current;
@@ -36,6 +37,7 @@ use crate::node::credit::{Cost, Owed};
 use crate::node::mailbox::{Mailbox, Work};
 use crate::node::way::{Receiver, Sender};
 use crate::node::{Node, NodeService};
+use begun_calls::BegunCalls;
 use creations::{CreatedChares, Epitaphs, Serials};
 use crossbeam_utils::CachePadded;
 use device_steps::DeviceSteps;
@@ -157,6 +159,7 @@ pub(crate) struct Pe {
     pub(crate) frame: Cell<Vec<u8>>,
     pub(crate) places: RefCell<Places>,
     pub(crate) early: RefCell<Early>,
+    pub(crate) begun_calls: BegunCalls,
     pub(crate) futures: RefCell<Futures>,
     pub(crate) tasks: Tasks,
     services: &'static [Service],
@@ -208,6 +211,7 @@ impl Pe {
             frame: Cell::default(),
             places: RefCell::default(),
             early: RefCell::new(Early::new(Arc::clone(&node.allowance))),
+            begun_calls: BegunCalls::default(),
             futures: RefCell::new(Futures::new(first.futures)),
             tasks: Tasks::default(),
             services,

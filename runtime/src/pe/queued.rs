@@ -33,7 +33,9 @@ impl Queued {
         match self {
             Self::Call(call) | Self::NocopyCall(call, _) => call.cost,
             Self::Work(Work::Message(_, cost)) => *cost,
-            Self::Work(Work::Task(_) | Work::Way(_) | Work::Begin(_)) | Self::Done => Cost::NONE,
+            Self::Work(Work::Waited(_) | Work::Task(_) | Work::Way(_) | Work::Begin(_)) | Self::Done => {
+                Cost::NONE
+            }
         }
     }
 

@@ -6,9 +6,10 @@ use super::destination::Destination;
 use super::device::{self, End, Origin};
 use super::take::gathering::{Failure, Gathering, Plan};
 use super::take::receive::{plan, plan_here};
+use super::take::remote_memory::send_release;
 use crate::model::envelope::Call;
 use crate::model::ids::PeId;
-use crate::model::nocopy::{Arrived, Descriptor, Few, Given, Local, Nocopy, NocopyKind};
+use crate::model::nocopy::{Arrived, Descriptor, Few, Given, Lender, Local, Nocopy, NocopyKind};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
 use smallvec::smallvec;
@@ -112,6 +113,24 @@ pub(crate) fn land(
         Brought::Ended => {}
     }
     Ok(None)
+}
+
+/// Lets go of the nocopy arguments of a call that does not run: their owners have them back.
+pub(crate) fn decline(node: &Node, nocopy: Nocopy) {
+    let Nocopy::Described(descriptors) = nocopy else { return };
+    for descriptor in descriptors {
+        let lender = match &descriptor {
+            Descriptor::Inline { lender, .. } => *lender,
+            Descriptor::Lent { key, token, .. } => Some(Lender { node: key.node, token: *token }),
+            Descriptor::Device(described) => {
+                device::decline(node, *described);
+                None
+            }
+        };
+        if let Some(lender) = lender {
+            send_release(node, lender, descriptor.bytes() as u64);
+        }
+    }
 }
 
 /// The name that an error gives to the transfer of one of a call's nocopy arguments.

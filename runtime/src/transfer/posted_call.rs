@@ -9,10 +9,8 @@ use crate::model::error::JobError;
 use crate::model::nocopy::{Few, Given, Nocopy, PostSink, PostSlot, Posts};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
-use crate::pe::Pe;
 use chare_lrts::spin_lock::SpinMutex;
 use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A call that waits for the buffers of its posts.
@@ -128,7 +126,7 @@ impl PostedCall {
         let mut state = self.state.lock();
         if state.abandoned {
             drop(state);
-            return parked.fail(ABANDONED.to_owned());
+            return parked.refuse(ABANDONED.to_owned());
         }
         if state.missing > 0 {
             let bytes = kept_bytes(&parked.call);
@@ -172,34 +170,12 @@ impl State {
 }
 
 impl Parked {
-    /// Whether its chare was destroyed. Only the chare's PE can tell.
-    fn is_gone(&self) -> bool {
-        let is_gone = |pe: &Rc<Pe>| {
-            pe.id == self.destination.pe
-                && pe.places.try_borrow().is_ok_and(|places| places.look_up(self.call.target).is_none())
-        };
-        Pe::try_current(is_gone).unwrap_or(false)
-    }
-
-    fn deliver(self) {
-        self.destination.deliver(&self.node, self.call);
+    fn refuse(self, flaw: String) {
+        self.destination.refuse(&self.node, self.call, flaw);
     }
 
     fn fail(&self, cause: String) {
         fail(&self.node, &self.destination, self.call.entry, cause);
-    }
-
-    /// Ends the job, because a post was dropped. A panic of a PE that drops one has words of its own, which come first: the PE's next work
-    /// ends the job, if somebody has caught the panic.
-    fn fail_abandoned(self) {
-        if !std::thread::panicking() {
-            return self.fail(ABANDONED.to_owned());
-        }
-        let cause = format!("{ABANDONED}; a panic dropped it: {}", panics::unwinding());
-        match Pe::try_current(Rc::clone) {
-            Some(pe) => pe.node.begin(pe.id, Box::new(move || Box::pin(async move { self.fail(cause) }))),
-            None => self.fail(cause),
-        }
     }
 }
 
@@ -232,9 +208,8 @@ impl PostSink for PostedCall {
         self.state.lock().abandoned
     }
 
-    /// Ends the job, because the call cannot run; unless the chare that kept the post was destroyed: then the call has come too late, as
-    /// one that arrives after that, and finds its way or its end as such. While the post method still runs, [`PostedCall::serve`]
-    /// returns the error instead.
+    /// Hands the call, which cannot run, to its PE, which alone can tell whether its chare is gone: then it has ended with that; else the
+    /// job ends. While the post method still runs, [`PostedCall::serve`] returns the error instead.
     fn abandon(&self) {
         let mut state = self.state.lock();
         state.abandoned = true;
@@ -243,10 +218,12 @@ impl PostSink for PostedCall {
         drop(state);
         // Buffers of the user, whose drops may run any code.
         drop(given);
-        match parked {
-            Some(parked) if parked.is_gone() => parked.deliver(),
-            Some(parked) => parked.fail_abandoned(),
-            None => {}
+        if let Some(parked) = parked {
+            // A panic of a PE that drops one has words of its own, which come first: the PE runs no other work then, unless somebody has
+            // caught the panic.
+            let panic = std::thread::panicking().then(panics::unwinding);
+            let panic = panic.map(|panic| format!("; a panic dropped it: {panic}"));
+            parked.refuse(format!("{ABANDONED}{}", panic.unwrap_or_default()));
         }
     }
 

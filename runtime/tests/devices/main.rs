@@ -1,6 +1,7 @@
 //! Device buffers as nocopy arguments between PEs of one process that share a device, on software devices in which things go wrong: moves,
 //! steps between layouts, posts, what senders are told, refusals, and lost devices.
 
+mod ended;
 mod job;
 mod neighbour;
 mod refusals;

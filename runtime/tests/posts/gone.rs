@@ -1,4 +1,5 @@
-//! Posts of elements that go: the next element of the index gets the call, and nobody is hurt by what was posted for the one that went.
+//! Posts of elements that go: a call whose post method has run ends with its element, one that comes later is the next element's, and nobody
+//! is hurt by what was posted for the one that went.
 
 use crate::every_path::on_every_path;
 use crate::{ROOM, SHORT, check, pattern};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Goes when it is asked to, and is there again for the next call.
+/// Goes when it is asked to, which calls it once more, and is there again for that call.
 struct Passer;
 
 #[chare(array)]
@@ -19,7 +20,8 @@ impl Passer {
     }
 
     #[entry(create_home)]
-    fn leave(&mut self) {
+    fn leave(&mut self, len: usize, landed: Callback<usize>) {
+        self.this_chare().land(pattern(len), landed);
         chare::destroy();
     }
 
@@ -43,10 +45,53 @@ fn a_posted_call_that_comes_as_its_element_goes_runs_in_the_next_one() {
         for len in SHORT {
             for index in 0..4 {
                 let (landed, on_landed) = chare::future();
-                passers.at(index).leave();
-                passers.at(index).land(pattern(len), on_landed);
+                passers.at(index).leave(len, on_landed);
                 assert_eq!(landed.await, len);
             }
+        }
+    });
+}
+
+/// How many were constructed.
+static TENANTS: AtomicUsize = AtomicUsize::new(0);
+
+/// Is there again for a call that comes.
+struct Tenant;
+
+#[chare(array)]
+impl Tenant {
+    #[entry]
+    fn new() -> Self {
+        TENANTS.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+
+    #[entry(create_home)]
+    fn land(&mut self, begun: Callback<()>, #[nocopy(post)] data: Posted<u32>) {
+        let _ = begun;
+        check(&data);
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, begun: &Callback<()>, data: Post<u32>) {
+        let len = data.len();
+        data.post(vec![0; len]).expect("it is as long");
+        begun.send(());
+    }
+}
+
+#[test]
+fn a_call_that_lands_as_its_element_goes_creates_no_other() {
+    on_every_path(&[(1, 1), (1, 2), (2, 1)], || async {
+        TENANTS.store(0, Ordering::Relaxed);
+        let tenants = TenantProxy::create(ArrayOptions::listed([]).dynamic());
+        for index in 0..2 {
+            let (begun, on_begun) = chare::future();
+            tenants.at(index).land(on_begun, pattern(1 << 18));
+            begun.await;
+            tenants.at(index).destroy();
+            chare::quiescence().await;
+            assert_eq!(TENANTS.load(Ordering::Relaxed) as u64, index + 1);
         }
     });
 }
@@ -87,18 +132,21 @@ impl Keeper {
 }
 
 #[test]
-fn a_call_whose_post_goes_with_its_element_comes_to_the_next_one() {
+fn a_call_whose_post_goes_with_its_element_ends_with_it() {
     on_every_path(&[(1, 2), (2, 1)], || async {
         KEPT.store(0, Ordering::Relaxed);
         let keepers = KeeperProxy::create(ArrayOptions::listed([]).dynamic());
         for (index, len) in [(0, 5), (1, ROOM), (2, 5), (3, ROOM)] {
-            let ((kept, on_kept), (landed, on_landed)) = (chare::future(), chare::future());
-            let (sent, on_sent) = chare::future::<Sent<u32>>();
-            keepers.at(index).land(on_kept, SendBuffer::from(pattern(len)).on_sent(on_sent), on_landed);
+            let ((kept, on_kept), (sent, on_sent)) = (chare::future(), chare::future::<Sent<u32>>());
+            let data = SendBuffer::from(pattern(len)).on_sent(on_sent);
+            keepers.at(index).land(on_kept, data, Callback::ignore());
             kept.await;
             keepers.at(index).destroy();
-            assert_eq!(landed.await, len);
             assert_eq!(sent.await.len(), len);
+            chare::quiescence().await;
+            let (landed, on_landed) = chare::future();
+            keepers.at(index).land(Callback::ignore(), pattern(len), on_landed);
+            assert_eq!(landed.await, len, "the next one's");
         }
     });
 }
@@ -178,16 +226,18 @@ impl Pair {
     }
 }
 
-/// Calls pairs of which the first ones go with a post that they keep; `afterwards` runs when the next ones have got the call.
+/// Calls pairs of which the first ones go with a post that they keep; `afterwards` runs when the next ones have got a call of their own.
 fn first_ones_go(other: Other, afterwards: fn(usize)) {
     on_every_path(&[(1, 2), (2, 1)], move || async move {
         KEPT_OF_TWO[other as usize].store(0, Ordering::Relaxed);
         let pairs = PairProxy::create(ArrayOptions::listed([]).dynamic());
         for (index, len) in [(0, 5), (1, ROOM), (2, 5), (3, ROOM)] {
             let ((kept, on_kept), (landed, on_landed)) = (chare::future(), chare::future());
-            pairs.at(index).land(on_kept, other, pattern(len), pattern(len), on_landed);
+            pairs.at(index).land(on_kept, other, pattern(len), pattern(len), Callback::ignore());
             kept.await;
             pairs.at(index).destroy();
+            chare::quiescence().await;
+            pairs.at(index).land(Callback::ignore(), other, pattern(len), pattern(len), on_landed);
             assert_eq!(landed.await, 2 * len);
             afterwards(len);
         }

@@ -40,6 +40,10 @@ pub trait EntryMethod: 'static {
     fn post(_this: ThisRef<'_, Self::Chare>, _arguments: &Self::Arguments, _posts: Posts) {
         unreachable!("only entries with posted parameters have a post method")
     }
+    /// Drops the arguments of a call that does not run, and tells who waits for a result.
+    fn forsake(arguments: Self::Arguments) {
+        drop(arguments);
+    }
 }
 
 /// The static registration of entry `E`.
@@ -73,6 +77,8 @@ impl EntryRegistration {
                 E::post(lend::<E::Chare>(chare)?, arguments.peek(), posts);
                 Ok(())
             },
+            // Bytes that are no arguments are dropped as they are.
+            forsake: |arguments| drop(arguments.take().map(E::forsake)),
             bundles: None,
         }
     }
@@ -91,6 +97,7 @@ impl EntryRegistration {
             invoke: |chare, _, _| destroy(chare),
             invoke_with_copy: |chare, _| destroy(chare),
             post: |_, _, _| unreachable!("it has no posted parameters"),
+            forsake: |_| unreachable!("it has no nocopy parameters to wait for"),
             bundles: None,
         }
     }

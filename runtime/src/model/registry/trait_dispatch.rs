@@ -28,6 +28,7 @@ impl EntryRegistration {
                 run::<E>(chare, &mut arguments.clone(), NocopyArguments::new(None))
             },
             post: |_, _, _| unreachable!("it has no posted parameters"),
+            forsake: |_| unreachable!("it has no nocopy parameters to wait for"),
             bundles: None,
         }
     }

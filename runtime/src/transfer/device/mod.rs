@@ -32,7 +32,7 @@ pub(super) use ends::{End, Origin};
 pub(crate) use launching::{launch_steps, launch_steps_if_due};
 pub(crate) use many::describe_to_many;
 pub(super) use many::{packed, plan_for_process, plan_staged};
-pub(super) use planning::plan;
+pub(super) use planning::{decline, plan};
 pub(crate) use planning::take_charge;
 pub(crate) use registered::{Unfilled, get, give_back, gone, put, transfer_failed};
 pub(crate) use short::set_aside;

@@ -1,6 +1,6 @@
 //! Planning of a device argument's way: within its device, or across.
 
-use super::across::sender;
+use super::across::{send_done, sender};
 use super::ends::{End, Origin, check_device};
 use super::{across, within};
 use crate::model::nocopy::{
@@ -65,6 +65,15 @@ pub(in crate::transfer) fn plan(
             within::fill(node, leaving, given)
         }
         (origin, given) => across::plan(node, end, origin, given),
+    }
+}
+
+/// Gives a buffer back to its owner that nobody takes.
+pub(in crate::transfer) fn decline(node: &Node, described: DeviceDescriptor) {
+    match brought_back(node, Origin::There(Descriptor::Device(described))) {
+        Ok(Origin::There(_)) => send_done(node, described.owner),
+        Ok(Origin::Here(local)) => drop(local),
+        Err(cause) => Failure::Words(cause).end(node, "giving a device buffer back".to_owned()),
     }
 }
 
