@@ -7,8 +7,8 @@
 
 use crate::loopback::Loopback;
 use chare_lrts::{
-    Capabilities, Channel, Completion, Entering, Frame, Get, Lrts, LrtsError, Memory, NoRoom, NodeId, Posted, Put,
-    Refused, RegionKey, Sink, TransferError,
+    Capabilities, Channel, Completion, Entering, Frame, Get, Lrts, LrtsError, Memory, NoRoom, NodeId, Posted,
+    Put, Refused, RegionKey, Sink, TransferError,
 };
 use rand::SeedableRng;
 use rand::rngs::SmallRng;

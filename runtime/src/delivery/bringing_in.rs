@@ -40,13 +40,7 @@ pub(super) enum Begun {
 
 impl Begun {
     /// Lets the call wait at its chare for what is still to come. One that is over has been processed.
-    pub(super) fn wait(
-        self,
-        pe: &Pe,
-        chare: &Rc<dyn AnyChare>,
-        options: CallOptions,
-        call: Call,
-    ) -> Outcome {
+    pub(super) fn wait(self, pe: &Pe, chare: &Rc<dyn AnyChare>, options: CallOptions, call: Call) -> Outcome {
         let destination =
             || Destination { pe: pe.id, options, cost: Cost::NONE, begun: Some(pe.begun_calls.enter(chare)) };
         match self {

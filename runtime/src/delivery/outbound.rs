@@ -12,7 +12,7 @@ use crate::model::nocopy::{Descriptor, Few, Nocopy, lent_bytes};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
 use crate::node::backpressure::hold_back;
-use crate::node::credit::cost_of;
+use crate::node::credit::{Price, cost_of};
 use crate::pe::Pe;
 use crate::transfer::describing;
 use crate::transfer::device;
@@ -27,7 +27,7 @@ pub(crate) fn send_call(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
             match nocopy {
                 None => {
                     let packed = pack_plain(pe, entry, |out| block.write(out, None, &arguments));
-                    post(pe, to, 0, packed);
+                    post(pe, to, Weight::of_call(options, 0), packed);
                 }
                 Some(nocopy) => send_described(pe, to, (entry, &block), *nocopy, &arguments),
             }
@@ -53,7 +53,8 @@ fn send_described(
     let released = pe.releases.take_for(pe.node.topology.node_of(to));
     let packed = pack_plain(pe, entry, |out| block.write(out, Some((&released, &descriptors)), arguments));
     drop(descriptors);
-    post(pe, to, lent, packed);
+    // Its options are the entry's.
+    post(pe, to, Weight::of_call(&entry.options, lent), packed);
 }
 
 /// Counts and packs a plain call of an entry.
@@ -89,21 +90,22 @@ pub(crate) fn forward(pe: &Pe, to: PeId, Envelope { options, body }: Envelope) {
             let Call { target, from, entry, arguments, nocopy, reference } = call;
             let nocopy =
                 nocopy.map_or_else(Few::new, |nocopy| describe_nocopy(pe, to, entry, *nocopy)).into_vec();
-            let lent = lent_bytes(&nocopy);
+            let weight = Weight::of_call(&options, lent_bytes(&nocopy));
             let header = Header::Call { to, from, target, entry: entry.id, options, reference, nocopy };
-            post_header(pe, to, lent, header, Some(&arguments));
+            post_header(pe, to, weight, header, Some(&arguments));
         }
         Body::Create(create) => {
+            let weight = Weight::of_call(&options, 0);
             let header = Header::Create { id: create.id, chare: create.chare.id, options };
-            post_header(pe, to, 0, header, Some(&create.arguments));
+            post_header(pe, to, weight, header, Some(&create.arguments));
         }
         Body::Resolve { future, value } => {
             let name = options.message_name();
-            post_header(pe, to, 0, Header::Resolve { future, name }, Some(&value));
+            post_header(pe, to, Weight::default(), Header::Resolve { future, name }, Some(&value));
         }
         Body::Broken { future, cause } => {
             let name = options.message_name();
-            post_header(pe, to, 0, Header::Broken { future, cause, name }, None);
+            post_header(pe, to, Weight::default(), Header::Broken { future, cause, name }, None);
         }
         Body::System(message) => post_system(pe, to, message, options.message_name()),
         Body::Callback(_) => unreachable!("it stays on its node"),
@@ -133,26 +135,26 @@ fn post_staged(node: &Arc<Node>, to: PeId, options: CallOptions, call: Call) {
     }
 }
 
-fn post_header(pe: &Pe, to: PeId, lent_bytes: u64, header: Header, arguments: Option<&Arguments>) {
+fn post_header(pe: &Pe, to: PeId, weight: Weight, header: Header, arguments: Option<&Arguments>) {
     if arguments.is_some() {
         pe.counters.encodes.add(1);
     }
     let packed = pack(pe, |out| frame::write(out, &header, arguments), || header.describe());
     drop(header);
-    post(pe, to, lent_bytes, packed);
+    post(pe, to, weight, packed);
 }
 
 fn post_system(pe: &Pe, to: PeId, message: Box<dyn SystemMessage>, name: Option<MessageName>) {
     if message.has_arguments() {
         pe.counters.encodes.add(1);
     }
-    let lent_bytes = message.lent_bytes();
+    let weight = Weight { lent_bytes: message.lent_bytes(), is_urgent: false };
     let write = |out: &mut Writer<'_>| {
         frame::write_system(out, (message.service(), name), |out| message.write(to, out))
     };
     let packed = pack(pe, write, || message.describe());
     drop(message);
-    post(pe, to, lent_bytes, packed);
+    post(pe, to, weight, packed);
 }
 
 /// Packs the message that `write` writes and `describe` names; `None` when its arguments refused to be encoded or panicked, which has ended
@@ -170,14 +172,31 @@ fn pack(
     packed.flatten().map_err(|cause| pe.fail(describe(), cause)).ok()
 }
 
-/// Sends a packed message, which lends so many bytes, to a PE of another node; waits if too much is withheld from that node.
+/// What a message is for its way, beside its bytes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Weight {
+    lent_bytes: u64,
+    /// Whether it goes before others that wait.
+    is_urgent: bool,
+}
+
+impl Weight {
+    /// Of a call with these options, or a creation.
+    #[inline]
+    pub(super) fn of_call(options: &CallOptions, lent_bytes: u64) -> Self {
+        Self { lent_bytes, is_urgent: options.is_urgent() }
+    }
+}
+
+/// Sends a packed message to a PE of another node; waits if too much is withheld from that node.
 #[inline]
-pub(super) fn post(pe: &Pe, to: PeId, lent_bytes: u64, packed: Option<Packed>) {
+pub(super) fn post(pe: &Pe, to: PeId, weight: Weight, packed: Option<Packed>) {
     let Some(packed) = packed else { return };
-    let cost = cost_of(packed.len(), lent_bytes);
+    let Weight { lent_bytes, is_urgent } = weight;
+    let price = Price { bytes: cost_of(packed.len(), lent_bytes), is_urgent };
     pe.counters.bytes.add(packed.len() as u64);
     let peer = pe.node.topology.node_of(to);
-    let mut used = pe.node.post_packed(peer, packed, Some(cost));
+    let mut used = pe.node.post_packed(peer, packed, Some(price));
     used.clear();
     pe.frame.set(used);
     hold_back(&pe.node, peer);

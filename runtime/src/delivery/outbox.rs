@@ -89,6 +89,11 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
             send(pe, to, Envelope { options: options.clone(), body: Body::Call(make()) });
         }
         Recalled::On(to) => match pe.node.rank_here(to) {
+            Some(rank) if options.is_sorted() => {
+                cold_path();
+                pe.counters.sent.add(1);
+                push_sorted(pe, to, rank, Envelope { options: options.clone(), body: Body::Call(make()) });
+            }
             Some(rank) => {
                 pe.counters.sent.add(1);
                 push_to(pe, to, rank, |way| way.send_call(options, make()));
@@ -160,10 +165,10 @@ pub(crate) fn forward(pe: &Pe, to: PeId, mut envelope: Envelope) {
         return pe.queue.borrow_mut().push_work(Work::Message(envelope, Cost::NONE));
     }
     pe.depart(to, &mut envelope.options);
-    if let Some(rank) = pe.node.rank_here(to) {
-        push_to(pe, to, rank, |way| way.send(envelope));
-    } else {
-        outbound::forward(pe, to, envelope);
+    match pe.node.rank_here(to) {
+        Some(rank) if envelope.options.is_sorted() => push_sorted(pe, to, rank, envelope),
+        Some(rank) => push_to(pe, to, rank, |way| way.send(envelope)),
+        None => outbound::forward(pe, to, envelope),
     }
 }
 
@@ -175,6 +180,19 @@ fn push_to(pe: &Pe, to: PeId, rank: usize, send: impl FnOnce(&mut Sender) -> boo
     pe.node.wake(rank);
     if is_full {
         cold_path();
+        await_room(pe, rank);
+    }
+}
+
+/// Leaves a message for another PE of this node that this one is to sort among what waits there: beside the way, on which others may be
+/// before it.
+fn push_sorted(pe: &Pe, to: PeId, rank: usize, envelope: Envelope) {
+    let (is_full, taken) = match pe.node.mailbox_bound {
+        None => (false, None),
+        Some(_) => pe.ways_out.borrow_mut()[rank].get_or_insert_with(|| open_way(pe, to)).count_beside(),
+    };
+    pe.node.deliver_sorted(to, Work::Message(envelope, Cost::NONE), taken);
+    if is_full {
         await_room(pe, rank);
     }
 }

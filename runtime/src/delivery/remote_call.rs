@@ -3,7 +3,7 @@
 //!
 //! No message is made of the call first: no box, no erased arguments. What goes another way, the outbox sends.
 
-use super::outbound::{pack_plain, post};
+use super::outbound::{Weight, pack_plain, post};
 use super::outbox::locate_elsewhere;
 use crate::model::arguments::Message;
 use crate::model::envelope::PlainCall;
@@ -48,7 +48,7 @@ fn call_written(
         });
         eager.count(&pe.counters);
         eager::hand_back(&pe.node, argument.take());
-        post(pe, to, 0, packed);
+        post(pe, to, Weight::of_call(&entry.options, 0), packed);
     } else if let Some(Outgoing::Host(outgoing)) = argument.take() {
         let leaving = send::take_charge(&pe.node, outgoing);
         let described = [send::describe_one(&pe.node, peer, kind, leaving)];
@@ -58,7 +58,7 @@ fn call_written(
             arguments(out)
         });
         drop(described);
-        post(pe, to, lent, packed);
+        post(pe, to, Weight::of_call(&entry.options, lent), packed);
     }
     true
 }

@@ -19,7 +19,7 @@ use chare_lrts::clock;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Largest number of messages taken at once from the mailbox and the queues of other PEs, so that a flood neither keeps a PE from its own
+/// Largest number of messages taken at once from the mailbox and the queues of other PEs, beside those that are to be sorted, so that a flood neither keeps a PE from its own
 /// queue nor makes that queue longer than the cache.
 const MAIL_BATCH: usize = 64;
 /// Steps between two looks at the mailbox and those queues, by a PE that has more than a batch to do.
@@ -86,6 +86,10 @@ fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
         way.take(of_each, |received| queue.push_received(places, received));
     }
     if !pe.mailbox.is_empty() {
+        // All of it: what is to run first may have come last. As much as there is now, because more may come for ever.
+        for work in std::iter::from_fn(|| pe.mailbox.pop_sorted()).take(pe.mailbox.sorted_len()) {
+            queue.push_work(work);
+        }
         for work in std::iter::from_fn(|| pe.mailbox.pop()).take(MAIL_BATCH) {
             queue.push_work(work);
         }

@@ -286,7 +286,9 @@ impl CallOptions {
     }
 
     /// Lets the call run before all queued calls, expedited ones included: as soon as the entry that runs is over, or waits, and the PE
-    /// has seen the call. A PE with much to do looks at messages from others after at most 64 of its calls.
+    /// has seen the call. A PE with much to do looks at messages from others after at most 64 of its calls, and takes all then that have
+    /// a lane or a priority, however many others wait before them. On its way to another node such a call goes before all that waits there
+    /// in this process, for room in the network or for credit; it arrives behind what the network itself holds.
     pub fn immediate(mut self) -> Self {
         self.lane = Lane::Immediate;
         self
@@ -301,7 +303,28 @@ impl CallOptions {
             && self.rare.is_none()
     }
 
+    /// Whether a message with these options is to run before those with the default ones that are queued already.
+    #[inline]
+    pub(crate) fn is_urgent(&self) -> bool {
+        match self.lane {
+            Lane::Immediate | Lane::Expedited => true,
+            Lane::WhenIdle => false,
+            Lane::ByPriority => self.ranks() && self.rank() < Priority::DEFAULT,
+        }
+    }
+
+    /// Whether the place of a message with these options among those that wait is another than the last.
+    #[inline]
+    pub(crate) fn is_sorted(&self) -> bool {
+        match self.lane {
+            Lane::Immediate | Lane::Expedited => true,
+            Lane::WhenIdle => false,
+            Lane::ByPriority => self.last_in_first_out || self.ranks(),
+        }
+    }
+
     /// Whether the options name a priority other than the default.
+    #[inline]
     pub(crate) fn ranks(&self) -> bool {
         self.integer != 0 || self.bits().is_some()
     }

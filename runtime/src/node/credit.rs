@@ -2,7 +2,8 @@
 //! to run.
 //!
 //! 1. A message that a PE is to run costs its sender [some bytes](cost_of). A node may send one more message to another node while the
-//!    costs of the messages that it has sent there and not been given back are less than [`WINDOW_BYTES`].
+//!    costs of the messages that it has sent there and not been given back are less than [`WINDOW_BYTES`]; an urgent one while they are
+//!    less than [`URGENT_BYTES`] more.
 //! 2. The PE that runs the message gives the cost back, together with other costs: see [`Owed`]. A message that is kept, sent on or waits
 //!    for buffers has been run in this sense: the place where it waits has a bound of its own.
 //! 3. Messages of the nodes themselves (credit, releases, news for all nodes, the job's end) cost nothing, so that they always go
@@ -18,8 +19,12 @@ use crate::model::ids::NodeId;
 /// messages, which take a PE longer to run than a network to bring the next ones.
 pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
 
-/// The most that an honest node's account at another one comes to, in bytes: all but one byte of the window, and then the longest message.
-const HELD_BYTES_MAX: u64 = 2 * WINDOW_BYTES - 1;
+/// What urgent messages may cost beyond the window, in bytes: some thousand short ones.
+const URGENT_BYTES: u64 = WINDOW_BYTES / 8;
+
+/// The most that an honest node's account at another one comes to, in bytes: all but one byte of the window and of what urgent messages may
+/// cost beyond it, and then the longest message.
+const HELD_BYTES_MAX: u64 = WINDOW_BYTES + URGENT_BYTES - 1 + WINDOW_BYTES;
 
 /// Bytes that a message takes beside its encoding: its place in a queue, and the allocators' overhead.
 pub(super) const MESSAGE_BYTES: u64 = 128;
@@ -50,11 +55,26 @@ impl Cost {
     }
 }
 
+/// What a message costs its sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Price {
+    /// Credit, in bytes.
+    pub(crate) bytes: u32,
+    /// Whether the message is to go before others that wait, and beyond the window if it must.
+    pub(crate) is_urgent: bool,
+}
+
+impl Price {
+    /// Of a message that is not urgent.
+    pub(crate) fn plain(bytes: u32) -> Self {
+        Self { bytes, is_urgent: false }
+    }
+}
+
 /// What a message is for its sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fare {
-    /// Credit that it costs, in bytes.
-    pub(crate) cost: u32,
+    pub(crate) price: Price,
     /// Memory that it takes while it waits for credit, in bytes.
     pub(crate) bytes: u64,
 }
@@ -78,8 +98,9 @@ pub(crate) struct Account {
 
 impl Account {
     /// Pays for a message to the other node. Returns whether there was credit.
-    pub(crate) fn pay(&self, cost: u32) -> bool {
-        let pay = |spent| (spent < WINDOW_BYTES).then_some(spent + u64::from(cost));
+    pub(crate) fn pay(&self, Price { bytes, is_urgent }: Price) -> bool {
+        let window = WINDOW_BYTES + if is_urgent { URGENT_BYTES } else { 0 };
+        let pay = |spent| (spent < window).then_some(spent + u64::from(bytes));
         self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay).is_ok()
     }
 
@@ -153,25 +174,42 @@ mod tests {
         let (sender, receiver) = (Account::default(), Account::default());
         let almost = (WINDOW_BYTES - 1) as u32;
         for account in [&sender, &receiver] {
-            assert!(account.pay(almost) && account.charge(OTHER, almost).is_ok());
+            assert!(account.pay(Price::plain(almost)) && account.charge(OTHER, almost).is_ok());
         }
-        assert!(sender.pay(cost_of(usize::MAX >> 1, u64::MAX)), "one message may be as long as it likes");
+        assert!(
+            sender.pay(Price::plain(cost_of(usize::MAX >> 1, u64::MAX))),
+            "one message may be as long as it likes"
+        );
         assert!(receiver.charge(OTHER, cost_of(100, 1 << 40)).is_ok(), "nor is it the receiver who says no");
-        assert!(!sender.pay(cost_of(0, 0)));
-        assert!(receiver.charge(OTHER, 1).unwrap_err().contains("without credit"));
+        assert!(!sender.pay(Price::plain(cost_of(0, 0))));
+        let too_much = URGENT_BYTES as u32 + 1;
+        assert!(receiver.charge(OTHER, too_much).unwrap_err().contains("without credit"));
         sender.refund(u64::from(almost)).unwrap();
-        assert!(!sender.pay(1), "the long one alone fills it");
+        assert!(!sender.pay(Price::plain(1)), "the long one alone fills it");
         sender.refund(WINDOW_BYTES).unwrap();
-        assert!(sender.pay(1));
+        assert!(sender.pay(Price::plain(1)));
     }
 
     #[test]
     fn what_was_paid_below_the_edge_may_arrive_behind_what_went_beyond_it() {
         let (almost, long) = ((WINDOW_BYTES - 2) as u32, WINDOW_BYTES as u32);
         let (sender, receiver) = (Account::default(), Account::default());
-        assert!([almost, 1, long].into_iter().all(|cost| sender.pay(cost)));
+        assert!([almost, 1, long].into_iter().all(|cost| sender.pay(Price::plain(cost))));
         assert!([almost, long, 1].into_iter().all(|cost| receiver.charge(OTHER, cost).is_ok()));
-        assert!(!sender.pay(1) && receiver.charge(OTHER, 1).is_err());
+        assert!(!sender.pay(Price::plain(1)));
+        assert!(receiver.charge(OTHER, URGENT_BYTES as u32 + 1).is_err());
+    }
+
+    #[test]
+    fn an_urgent_message_goes_beyond_the_window_by_a_part_and_no_more() {
+        let (sender, receiver) = (Account::default(), Account::default());
+        let urgent = |bytes| Price { bytes, is_urgent: true };
+        let costs = [WINDOW_BYTES as u32, URGENT_BYTES as u32 - 1, WINDOW_BYTES as u32];
+        assert!(sender.pay(Price::plain(costs[0])) && !sender.pay(Price::plain(1)));
+        assert!(costs[1..].iter().all(|cost| sender.pay(urgent(*cost))));
+        assert!(!sender.pay(urgent(1)));
+        assert!(costs.into_iter().all(|cost| receiver.charge(OTHER, cost).is_ok()));
+        assert!(receiver.charge(OTHER, 1).is_err());
     }
 
     #[test]
@@ -185,7 +223,7 @@ mod tests {
     #[test]
     fn nobody_gives_back_more_than_was_paid() {
         let account = Account::default();
-        assert!(account.pay(100));
+        assert!(account.pay(Price::plain(100)));
         for bytes in [101, 1 << 31, 1 << 32, 1 << 63, u64::MAX] {
             assert!(account.refund(bytes).is_err());
         }

@@ -2,7 +2,7 @@
 //! (see [`crate::node::credit`]).
 //!
 //! 1. Messages without a cost are sent in order, and so are messages with a cost. A message without a cost overtakes messages that wait
-//!    for credit.
+//!    for credit; an urgent one overtakes all that wait, but urgent ones.
 //! 2. A message that is paid for goes as soon as the network has room for it.
 //! 3. The thread that takes credit back sends the messages that wait for it, under the lock under which other threads queue messages: no
 //!    message is left behind.
@@ -12,21 +12,21 @@
 //! Nothing here knows the network: whoever posts or flushes gives the function that sends. `tests/model` plays this file in every order.
 
 use super::credit::{Account, Fare, WINDOW_BYTES};
+use super::line::{Line, Next};
 use crate::base::allowance::{Allowance, Purpose};
 use crate::base::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering};
 use crate::model::ids::NodeId;
-use std::collections::VecDeque;
 
 /// Bytes (costs) that may wait for credit of one node before the PE that sends more has to wait itself: as many as are on their way, so
 /// that the network never runs dry.
 const ROOM_BYTES: u64 = WINDOW_BYTES;
 
-/// Messages that wait for one node, oldest first.
+/// Messages that wait for one node.
 struct SendQueue<M> {
     /// Messages that wait for room: paid for, or without a cost.
-    refused: VecDeque<M>,
+    refused: Line<M>,
     /// Messages that wait for credit, with their fares.
-    withheld: VecDeque<(M, Fare)>,
+    withheld: Line<(M, Fare)>,
 }
 
 /// The departure to one other node.
@@ -45,7 +45,7 @@ impl<M> Departure<M> {
     fn new() -> Self {
         Self {
             account: Account::default(),
-            waiting: Mutex::new(SendQueue { refused: VecDeque::new(), withheld: VecDeque::new() }),
+            waiting: Mutex::new(SendQueue { refused: Line::new(), withheld: Line::new() }),
             withheld_bytes: AtomicU64::new(0),
             room_bytes: AtomicU64::new(ROOM_BYTES),
             refunds: AtomicU64::new(0),
@@ -100,7 +100,8 @@ impl<M> Departures<M> {
         has_ended: impl Fn() -> bool,
     ) -> Posted<R> {
         let departure = &self.by_node[peer.index()];
-        let pay = || fare.is_none_or(|fare| departure.account.pay(fare.cost));
+        let pay = || fare.is_none_or(|fare| departure.account.pay(fare.price));
+        let is_urgent = fare.is_some_and(|fare| fare.price.is_urgent);
         // This thread sees here every message that it left waiting itself; messages that other threads left need not go first.
         let mut is_paid = !self.are_waiting() && pay();
         if is_paid {
@@ -110,7 +111,7 @@ impl<M> Departures<M> {
             }
         }
         let mut waiting = departure.waiting.lock();
-        is_paid = is_paid || ((fare.is_none() || waiting.withheld.is_empty()) && pay());
+        is_paid = is_paid || ((fare.is_none() || is_urgent || waiting.withheld.is_empty()) && pay());
         if let Some(fare) = fare
             && !is_paid
         {
@@ -120,18 +121,18 @@ impl<M> Departures<M> {
             if let Err(used_up) = self.allowance.take(Purpose::Withheld, fare.bytes) {
                 return Posted::Unaffordable(used_up);
             }
-            waiting.withheld.push_back((message, fare));
-            departure.withheld_bytes.fetch_add(fare.cost.into(), Ordering::Relaxed);
+            waiting.withheld.push((message, fare), is_urgent);
+            departure.withheld_bytes.fetch_add(fare.price.bytes.into(), Ordering::Relaxed);
             self.waiting_count.fetch_add(1, Ordering::Relaxed);
             return Posted::Withheld;
         }
-        if waiting.refused.is_empty() {
+        if is_urgent || waiting.refused.is_empty() {
             match send(message) {
                 Ok(sent) => return Posted::Sent(sent),
                 Err(refused) => message = refused,
             }
         }
-        waiting.refused.push_back(message);
+        waiting.refused.push(message, is_urgent);
         let is_first = self.waiting_count.fetch_add(1, Ordering::Relaxed) == 0;
         Posted::Refused { is_first }
     }
@@ -142,20 +143,22 @@ impl<M> Departures<M> {
         let mut waiting = departure.waiting.lock();
         let mut sent = 0;
         loop {
-            let message = match waiting.refused.pop_front() {
-                Some(message) => message,
-                None => match waiting.withheld.front() {
-                    Some((_, fare)) if departure.account.pay(fare.cost) => {
-                        let (message, fare) = waiting.withheld.pop_front().expect("looked at above");
-                        departure.withheld_bytes.fetch_sub(fare.cost.into(), Ordering::Relaxed);
+            let next = match waiting.refused.pop() {
+                Some(next) => next,
+                None => match waiting.withheld.first() {
+                    Some((_, fare)) if departure.account.pay(fare.price) => {
+                        let next = waiting.withheld.pop().expect("looked at above");
+                        let (message, fare) = next.message;
+                        departure.withheld_bytes.fetch_sub(fare.price.bytes.into(), Ordering::Relaxed);
                         self.allowance.give_back(Purpose::Withheld, fare.bytes);
-                        message
+                        Next { message, is_urgent: next.is_urgent }
                     }
                     _ => break,
                 },
             };
-            if let Err(refused) = send(message) {
-                waiting.refused.push_front(refused);
+            let Next { message, is_urgent } = next;
+            if let Err(message) = send(message) {
+                waiting.refused.put_back(Next { message, is_urgent });
                 break;
             }
             sent += 1;
@@ -187,7 +190,7 @@ impl<M> Departures<M> {
     /// Drops the messages that wait for credit, when the job is over: no node gives credit any more.
     pub(crate) fn withdraw(&self) {
         for departure in &self.by_node {
-            let withheld = std::mem::take(&mut departure.waiting.lock().withheld);
+            let withheld = std::mem::replace(&mut departure.waiting.lock().withheld, Line::new());
             self.waiting_count.fetch_sub(withheld.len(), Ordering::Relaxed);
         }
     }

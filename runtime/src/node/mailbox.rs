@@ -3,19 +3,21 @@
 //!
 //! 1. A PE leaves its messages for another PE of its node on a way that these two PEs alone use (see [`super::way`]). The sending PE
 //!    opens the way for its first message to the other; the receiving end goes through the mailbox, like a message.
-//! 2. Work from any other thread goes through the mailbox.
+//! 2. Work from any other thread goes through the mailbox, and so does a message of which the sender says when it is to run: it has a lane
+//!    of its own, which the PE empties whenever it looks, so that the run queue sorts what is in it. No flood of others is before it.
 
 #![expect(clippy::disallowed_methods, reason = "parks the thread that runs the PE")]
 
 use super::credit::Cost;
 use super::way::Receiver;
+use crate::base::counters::Counter;
 use crate::base::sleep::{Sleep, Sleeper};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
 use crate::model::ids::{BegunCall, TaskKey};
 use crossbeam_queue::SegQueue;
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
@@ -52,6 +54,15 @@ impl Work {
         Self::Message(Envelope { options, body }, Cost::NONE)
     }
 
+    /// Whether the PE is to sort it among what waits.
+    fn is_sorted(&self) -> bool {
+        match self {
+            Self::Message(envelope, _) => envelope.options.is_sorted(),
+            Self::Waited(waited) => waited.options.is_sorted(),
+            Self::Task(_) | Self::Way(_) | Self::Begin(_) => false,
+        }
+    }
+
     /// The options by which the sender wants the work queued.
     #[inline]
     pub(crate) fn options(&self) -> CallOptions {
@@ -61,6 +72,13 @@ impl Work {
             Self::Task(_) | Self::Way(_) | Self::Begin(_) => CallOptions::new(),
         }
     }
+}
+
+/// Work that a PE sorts.
+struct Sorted {
+    work: Work,
+    /// Where it is counted when it is taken, if the way that it belongs to has a bound.
+    taken: Option<Arc<Counter>>,
 }
 
 /// The wake-up that is left to do after a push.
@@ -75,13 +93,15 @@ pub(crate) enum Wake {
 /// A PE's mailbox: any thread pushes, the PE alone pops.
 pub(crate) struct Mailbox {
     queue: SegQueue<Work>,
+    /// Work that the PE sorts.
+    sorted: SegQueue<Sorted>,
     sleep: Sleep,
     thread: OnceLock<Thread>,
 }
 
 impl Mailbox {
     pub(crate) fn new() -> Self {
-        Self { queue: SegQueue::new(), sleep: Sleep::new(), thread: OnceLock::new() }
+        Self { queue: SegQueue::new(), sorted: SegQueue::new(), sleep: Sleep::new(), thread: OnceLock::new() }
     }
 
     /// Sets the thread that runs the PE: the caller's.
@@ -90,7 +110,16 @@ impl Mailbox {
     }
 
     pub(crate) fn push(&self, work: Work) -> Wake {
+        if work.is_sorted() {
+            return self.push_sorted(work, None);
+        }
         self.queue.push(work);
+        self.wake()
+    }
+
+    /// Leaves work that the PE is to sort, and that is counted in `taken` when the PE has taken it.
+    pub(crate) fn push_sorted(&self, work: Work, taken: Option<Arc<Counter>>) -> Wake {
+        self.sorted.push(Sorted { work, taken });
         self.wake()
     }
 
@@ -124,11 +153,25 @@ impl Mailbox {
     /// Whether there is no work to pop; cheaper than a pop.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.queue.is_empty() && self.sorted.is_empty()
     }
 
     pub(crate) fn pop(&self) -> Option<Work> {
         self.queue.pop()
+    }
+
+    /// The number of pieces of work that the PE is to sort.
+    pub(crate) fn sorted_len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// A piece of work that the PE is to sort.
+    pub(crate) fn pop_sorted(&self) -> Option<Work> {
+        let Sorted { work, taken } = self.sorted.pop()?;
+        if let Some(taken) = taken {
+            taken.add(1);
+        }
+        Some(work)
     }
 
     /// Parks the PE's thread until a push or the `timeout`, unless `stay_awake`, asked after the announcement, returns true.

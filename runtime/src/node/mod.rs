@@ -15,6 +15,7 @@ mod held_back;
 mod large_messages;
 mod later;
 pub(crate) mod lending;
+mod line;
 pub(crate) mod mailbox;
 mod posted_calls;
 mod posting;

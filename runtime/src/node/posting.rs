@@ -2,7 +2,7 @@
 //! nodes. `api/proxy -> transfer -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> **node/posting** -> lrts`
 
 use super::Node;
-use super::credit::{Cost, Fare, MESSAGE_BYTES};
+use super::credit::{Cost, Fare, MESSAGE_BYTES, Price};
 use super::departures::Posted;
 use crate::base::counters::Counters;
 use crate::model::envelope::frame::{self, Header, Packed};
@@ -35,7 +35,7 @@ impl Node {
     pub(crate) fn post_counted(&self, counters: &Counters, peer: NodeId, packed: Packed, cost: Option<u32>) {
         debug_assert_ne!(peer, self.id, "messages inside a node are delivered");
         counters.bytes.add_shared(packed.len() as u64);
-        self.post_packed(peer, packed, cost);
+        self.post_packed(peer, packed, cost.map(Price::plain));
     }
 
     /// Packs the bytes that `write` writes, for [`Node::post_packed`]; a frame goes into `bytes`, which is empty.
@@ -93,11 +93,12 @@ impl Node {
         }
     }
 
-    /// Sends a message that costs `cost`, or nothing; the caller counts its bytes. Returns the vector of a frame that is gone, to be used
-    /// again, or an empty vector. Two messages of one thread to one node stay in order if both cost something or neither does.
-    pub(crate) fn post_packed(&self, peer: NodeId, packed: Packed, cost: Option<u32>) -> Vec<u8> {
+    /// Sends a message for this price, or for nothing; the caller counts its bytes. Returns the vector of a frame that is gone, to be used
+    /// again, or an empty vector. Two messages of one thread to one node stay in order if both cost something or neither does, unless one
+    /// is urgent, which goes before others that wait.
+    pub(crate) fn post_packed(&self, peer: NodeId, packed: Packed, price: Option<Price>) -> Vec<u8> {
         let send = |packed| self.send(peer, packed);
-        let fare = cost.map(|cost| Fare { cost, bytes: MESSAGE_BYTES + packed.len() as u64 });
+        let fare = price.map(|price| Fare { price, bytes: MESSAGE_BYTES + packed.len() as u64 });
         match self.departures.post(peer, packed, fare, send, || self.has_ended()) {
             Posted::Sent(used) => return used,
             // A PE has to try again, and this thread need not be a PE's.

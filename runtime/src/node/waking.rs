@@ -2,14 +2,23 @@
 
 use super::Node;
 use super::mailbox::{Begin, Wake, Work};
+use crate::base::counters::Counter;
 use crate::model::envelope::Envelope;
 use crate::model::ids::PeId;
 use crate::node::credit::Cost;
+use std::sync::Arc;
 
 impl Node {
     /// Leaves work for a PE of this node, from any thread; a PE uses its outbox instead, which is quicker.
     pub(crate) fn deliver(&self, pe: PeId, work: Work) {
         if self.mailbox(pe).push(work) == Wake::Network {
+            self.network.wake();
+        }
+    }
+
+    /// As [`deliver`](Self::deliver), of work that the PE is to sort, and that is counted in `taken` then.
+    pub(crate) fn deliver_sorted(&self, pe: PeId, work: Work, taken: Option<Arc<Counter>>) {
+        if self.mailbox(pe).push_sorted(work, taken) == Wake::Network {
             self.network.wake();
         }
     }

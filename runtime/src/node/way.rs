@@ -4,7 +4,8 @@
 //! 1. The sender counts what it sends, the receiver tells how much it has taken; the difference waits. A sender looks at what was taken
 //!    only when the bound would be reached without it.
 //! 2. What the receiver has taken is in its run queue, which it fills by a batch at a time: it does not wait in this sense.
-//! 3. A sender that has reached the bound is to wait for the receiver. Who cannot wait, because both wait for each other, [goes
+//! 3. Messages that the receiver is to sort go beside the way, through the mailbox, and count like the others.
+//! 4. A sender that has reached the bound is to wait for the receiver. Who cannot wait, because both wait for each other, [goes
 //!    on](Sender::enlarge): then more may wait, until fewer than the bound do.
 
 use crate::base::counters::Counter;
@@ -57,6 +58,13 @@ impl Sender {
             }
         }
         self.count()
+    }
+
+    /// Counts a message that goes beside the way, through the mailbox. Returns whether the sender is to wait, and where the receiver says
+    /// that it has taken the message, if there is a bound.
+    pub(crate) fn count_beside(&mut self) -> (bool, Option<Arc<Counter>>) {
+        let taken = self.bound.as_ref().map(|bound| Arc::clone(&bound.taken));
+        (self.count(), taken)
     }
 
     #[inline]
@@ -191,6 +199,21 @@ mod tests {
         assert_eq!(fill(&mut sender), 16);
         assert_eq!(take(&mut receiver, usize::MAX), 32);
         assert_eq!(fill(&mut sender), 8);
+    }
+
+    #[test]
+    fn what_goes_beside_a_way_counts_to_its_bound() {
+        let (mut sender, mut receiver) = open(NonZeroU32::new(4));
+        let beside = [(); 3].map(|()| {
+            let (is_full, taken) = sender.count_beside();
+            assert!(!is_full);
+            taken.expect("there is a bound")
+        });
+        assert_eq!(fill(&mut sender), 1);
+        beside.iter().for_each(|taken| taken.add(1));
+        assert!(!sender.is_crowded());
+        assert_eq!((fill(&mut sender), take(&mut receiver, usize::MAX)), (3, 4));
+        assert!(open(None).0.count_beside().1.is_none());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Posted receives: before, inside and after the post method, by tag of a PE and of a node, over every path.
 
 #![expect(clippy::disallowed_methods, reason = "a thread outside the job is what is tested")]
+
 mod ended;
 #[path = "../every_path/mod.rs"]
 mod every_path;

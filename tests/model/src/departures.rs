@@ -4,7 +4,7 @@
 use crate::base::allowance::Allowance;
 use crate::base::sync::{Arc, Mutex};
 use crate::model::ids::NodeId;
-use crate::node::credit::{Account, Fare, WINDOW_BYTES};
+use crate::node::credit::{Account, Fare, Price, WINDOW_BYTES};
 use crate::node::departures::{Departures, Posted};
 use loom::thread;
 
@@ -50,7 +50,7 @@ impl Pair {
     }
 
     fn post(&self, message: Message) {
-        let fare = (message.1 > 0).then_some(Fare { cost: message.1, bytes: 1 });
+        let fare = (message.1 > 0).then_some(Fare { price: Price::plain(message.1), bytes: 1 });
         let posted = self.departures.post(PEER, message, fare, |message| self.send(message), || false);
         assert!(!matches!(posted, Posted::Dropped | Posted::Unaffordable(_)));
     }
@@ -86,7 +86,10 @@ impl Pair {
         assert_eq!(self.departures.withheld_bytes(PEER), 0);
         let account = self.departures.account(PEER);
         assert!(account.refund(1).is_err(), "no credit is missing");
-        assert!(account.pay(WHOLE) && !account.pay(1), "one window of credit, and no more");
+        assert!(
+            account.pay(Price::plain(WHOLE)) && !account.pay(Price::plain(1)),
+            "one window of credit, and no more"
+        );
     }
 
     /// Whether messages of one kind came in the order of their numbers.

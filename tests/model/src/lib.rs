@@ -87,6 +87,9 @@ mod node {
     #[path = "departures.rs"]
     #[expect(dead_code, reason = "each model uses a part of the protocol")]
     pub(crate) mod departures;
+
+    #[path = "line.rs"]
+    mod line;
 }
 
 use base::sleep::{Sleep, Sleeper};
