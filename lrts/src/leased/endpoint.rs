@@ -10,6 +10,7 @@
 
 use super::wire::Window;
 use crate::error::LrtsError;
+pub(crate) use crate::fabric::exchange::Refusal;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::memory::Place;
@@ -22,15 +23,6 @@ pub(crate) const SENDS: usize = 64;
 
 /// One-sided operations under way.
 pub(crate) const TRANSFERS: usize = 64;
-
-/// Why something was not posted.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// No room now.
-    Full,
-    /// Never, for this reason.
-    Broken(String),
-}
 
 /// Which way a one-sided operation moves bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

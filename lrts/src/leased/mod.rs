@@ -31,6 +31,7 @@ pub(crate) use open::Opening;
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
+use crate::fabric::exchange::Exchange;
 use crate::fabric::pool::Pool;
 use crate::fabric::remote_operation;
 use crate::fabric::sleeper::Sleeper;
@@ -43,7 +44,7 @@ use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
 use crate::runs::{Run, Runs};
 use endpoint::Endpoint;
-use exchange::{Exchange, Message, Notification};
+use exchange::{LeasedExchange, Message, Notification};
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
@@ -75,7 +76,7 @@ struct Turn {
 pub struct Leased {
     backend: &'static str,
     regions: Arc<Regions>,
-    exchange: Arc<Mutex<Exchange>>,
+    exchange: Arc<Mutex<LeasedExchange>>,
     incoming: Arc<Pool>,
     turn: Mutex<Turn>,
     sleeper: Sleeper,
@@ -126,7 +127,7 @@ impl Leased {
 
     /// Frames that a peer was sent.
     pub fn sent(&self, peer: NodeId) -> PathUse {
-        self.exchange.lock().sent(peer)
+        self.exchange.lock().peering().sent(peer)
     }
 
     /// Which of the backend's networks this node is on: a provider of libfabric, a device.
@@ -143,7 +144,7 @@ impl Leased {
         if self.is_closing() {
             return Err(operation);
         }
-        Ok(match self.exchange.lock().post_operation(operation, runs)? {
+        Ok(match self.exchange.lock().post_runs(operation, runs)? {
             None => Posted::Pending,
             Some(failed) => Posted::Done(failed),
         })
@@ -197,7 +198,7 @@ impl Lrts for Leased {
         if self.is_closing() {
             return Err(NoRoom);
         }
-        self.exchange.lock().send(target, frame)
+        self.exchange.lock().send_frame(target, frame)
     }
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
@@ -207,7 +208,7 @@ impl Lrts for Leased {
         let (slept, closing) = (self.sleeper.has_slept(), self.is_closing());
         let mut exchange = self.exchange.lock();
         let happened = exchange.advance(closing, slept || closing || rounds.is_multiple_of(LOOK_INTERVAL));
-        exchange.take_notifications(notifications);
+        notifications.append(&mut exchange.peering_mut().notifications);
         drop(exchange);
         if notifications.is_empty() {
             return happened;

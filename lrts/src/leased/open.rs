@@ -8,7 +8,7 @@
 //!    first message have done so, from one end.
 
 use super::endpoint::Endpoint;
-use super::exchange::{Exchange, Parts};
+use super::exchange::{LeasedExchange, Parts};
 use super::registrations::Registrations;
 use super::server::Server;
 use crate::ambient::{clock, dice};
@@ -55,7 +55,7 @@ pub(super) fn open(
     regions: &Arc<Regions>,
     opening: &Opening<'_>,
     open_endpoint: impl FnOnce(&dyn Bootstrap, u64) -> Result<Box<dyn Endpoint>, LrtsError>,
-) -> Result<Exchange, LrtsError> {
+) -> Result<LeasedExchange, LrtsError> {
     let Opening { backend, registrations_max, peers: expected, patience, .. } = *opening;
     let node = bootstrap.node();
     let door = dice::draw();
@@ -83,7 +83,10 @@ pub(super) fn open(
     }
     let keepalives = Keepalives::open(backend, bootstrap, expected, patience)?;
     let registrations = Registrations::new(registrations_max.min(endpoint.registrations_max()));
-    greet(Exchange::new(Parts { node, backend, door, endpoint, registrations, keepalives, peers }), opening)
+    greet(
+        LeasedExchange::new(Parts { node, backend, door, endpoint, registrations, keepalives, peers }),
+        opening,
+    )
 }
 
 /// Tells the endpoint where a peer is. Returns the peer's door.
@@ -111,7 +114,7 @@ fn introduce(
 }
 
 /// Exchanges hellos with all peers.
-fn greet(mut exchange: Exchange, opening: &Opening<'_>) -> Result<Exchange, LrtsError> {
+fn greet(mut exchange: LeasedExchange, opening: &Opening<'_>) -> Result<LeasedExchange, LrtsError> {
     let Opening { backend, option, patience, .. } = *opening;
     let deadline = clock::now() + patience;
     let mut rounds = 0_u32;

@@ -10,8 +10,9 @@
 
 use super::callers::{Callers, Ticket};
 use super::process::Process;
-use super::wire::{BUFFER_BYTES, MESSAGE_TAG};
+use super::wire::MESSAGE_TAG;
 use crate::fabric::pool::{Arrival, Pool};
+use crate::fabric::wire::BUFFER_BYTES;
 use chare_mpi_sys::{MpiError, Request};
 use std::collections::VecDeque;
 use std::sync::Arc;

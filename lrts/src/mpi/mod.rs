@@ -37,9 +37,11 @@ pub use process::Process;
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
+use crate::fabric::exchange::Exchange;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::fabric::remote_operation;
 use crate::fabric::sleeper::Sleeper;
+use crate::fabric::wire::{BUFFER_BYTES, HEADER_BYTES, Header};
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
@@ -48,14 +50,13 @@ use crate::operation::Operation;
 use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
 use callers::Callers;
-use exchange::{Exchange, Notification};
+use exchange::{MatchedExchange, Notification};
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use start::BACKEND;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use wire::{BUFFER_BYTES, HEADER_BYTES};
 
 /// The longest frame, in bytes.
 pub(crate) const FRAME_BYTES_MAX: usize = BUFFER_BYTES - HEADER_BYTES;
@@ -83,7 +84,7 @@ struct Turn {
 /// One node's endpoint.
 pub struct Mpi {
     regions: Arc<Regions>,
-    exchange: Mutex<Exchange>,
+    exchange: Mutex<MatchedExchange>,
     incoming: Arc<Pool>,
     turn: Mutex<Turn>,
     sleeper: Sleeper,
@@ -109,7 +110,7 @@ impl Mpi {
         patience: Duration,
     ) -> Result<Self, LrtsError> {
         let (exchange, callers) = open::open(bootstrap, peers, &regions, processes, patience)?;
-        let sleeper = Sleeper::new(BACKEND, None, exchange.keepalives().event_fd())?;
+        let sleeper = Sleeper::new(BACKEND, None, exchange.peering().keepalives.event_fd())?;
         let library = processes[bootstrap.node().index()].communicator.library();
         if let Some(thread) = callers.only().cloned() {
             regions.on_news(move || thread.unpark());
@@ -128,7 +129,7 @@ impl Mpi {
 
     /// Frames that a peer was sent.
     pub fn sent(&self, peer: NodeId) -> PathUse {
-        self.exchange.lock().sent(peer)
+        self.exchange.lock().peering().sent(peer)
     }
 
     /// Which MPI it is: what it calls itself, its ABI, and what threads may do.
@@ -169,7 +170,7 @@ impl Mpi {
         if self.is_closing() {
             return Err(operation);
         }
-        let posted = self.exchange.lock().post_operation(operation, self.callers.ticket())?;
+        let posted = self.exchange.lock().post_whole(operation, self.callers.ticket())?;
         self.wake_attendant();
         Ok(posted.map_or(Posted::Pending, Posted::Done))
     }
@@ -211,17 +212,17 @@ impl Lrts for Mpi {
         let mut exchange = self.exchange.lock();
         let ticket = self.callers.ticket();
         let happened = ticket.is_some_and(|ticket| exchange.advance(closing, slept, ticket));
-        if !exchange.has_notifications() {
+        if exchange.peering().notifications.is_empty() {
             return happened;
         }
         let Some(mut turn) = self.turn.try_lock() else { return happened };
         let Turn { notifications, read } = &mut *turn;
-        exchange.take_notifications(notifications);
+        notifications.append(&mut exchange.peering_mut().notifications);
         drop(exchange);
         self.sleeper.note_work();
         for one in notifications.drain(..) {
             read.extend(one.tell(sink, |sink, source, channel, message| {
-                let (_, body) = wire::Header::decode(self.incoming.bytes(message))
+                let (_, body) = Header::decode(self.incoming.bytes(message))
                     .expect("decoded before, and nobody wrote it since");
                 sink.frame(source, channel, body);
             }));

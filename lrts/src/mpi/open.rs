@@ -5,7 +5,7 @@
 
 use super::callers::Callers;
 use super::endpoint::Endpoint;
-use super::exchange::{Exchange, Parts};
+use super::exchange::{MatchedExchange, Parts};
 use super::process::Process;
 use super::server::Server;
 use super::start::BACKEND;
@@ -27,7 +27,7 @@ pub(super) fn open(
     regions: &Arc<Regions>,
     processes: &[Process],
     patience: Duration,
-) -> Result<(Exchange, Callers), LrtsError> {
+) -> Result<(MatchedExchange, Callers), LrtsError> {
     let node = bootstrap.node();
     let own = processes[node.index()].clone();
     let library = own.communicator.library();
@@ -40,5 +40,5 @@ pub(super) fn open(
         expected.contains(&peer).then(|| (process.clone(), Server::new(Arc::clone(regions))))
     };
     let peers = (0..).map(NodeId).zip(processes).map(peer).collect();
-    Ok((Exchange::new(Parts { node, endpoint, keepalives, peers }), callers))
+    Ok((MatchedExchange::new(Parts { node, endpoint, keepalives, peers }), callers))
 }

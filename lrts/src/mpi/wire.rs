@@ -1,69 +1,19 @@
-//! Wire format of `mpi`: a header before every message, the messages of this backend's own, and the tags of long transfers.
-//!
-//! A header has [`HEADER_BYTES`] bytes: the source (u32, little-endian) and the kind (u8). MPI says which process sent a message;
-//! the source says which of its nodes.
+//! Wire format of `mpi`: the messages of this backend's own, and the tags of long transfers. Before every message stands a
+//! [`Header`](crate::fabric::wire::Header): MPI says which process sent it, the header says which of its nodes.
 //!
 //! All messages have the tag 0. A long transfer has one of its own, which its receiver chose: no two that a node waits for have
 //! the same ([`Tags`]), from whichever peer they come.
 
-use crate::codec;
 use crate::emulated::wire::{OperationId, Range, Reason};
-use crate::frame::Channel;
-use crate::ids::NodeId;
+use crate::fabric::exchange::Own;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-
-/// A posted buffer: one message with its header.
-pub(super) const BUFFER_BYTES: usize = 64 << 10;
-
-/// Bytes of a header.
-pub(super) const HEADER_BYTES: usize = 5;
 
 /// The tag of every message.
 pub(super) const MESSAGE_TAG: u32 = 0;
 
 /// The largest tag that every MPI has (`MPI_TAG_UB`, MPI standard, section "Environmental Inquiries").
 const TAG_MAX: u32 = 32_767;
-
-/// In the place of a channel.
-const CONTROL: u8 = 16;
-
-/// Kind of a message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    Frame(Channel),
-    Control,
-}
-
-/// Header of each message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Header {
-    pub(super) source: NodeId,
-    pub(super) kind: Kind,
-}
-
-impl Header {
-    pub(super) fn encode(self) -> [u8; HEADER_BYTES] {
-        let mut bytes = [0; HEADER_BYTES];
-        bytes[..4].copy_from_slice(&self.source.0.to_le_bytes());
-        bytes[4] = match self.kind {
-            Kind::Frame(channel) => channel as u8,
-            Kind::Control => CONTROL,
-        };
-        bytes
-    }
-
-    /// The header and what follows it; `None` when it is none of ours.
-    pub(super) fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (header, body) = bytes.split_first_chunk::<HEADER_BYTES>()?;
-        let (source, kind) = header.split_first_chunk::<4>()?;
-        let kind = match kind[0] {
-            CONTROL => Kind::Control,
-            byte => Kind::Frame(Channel::from_byte(byte)?),
-        };
-        Some((Self { source: NodeId(u32::from_le_bytes(*source)), kind }, body))
-    }
-}
 
 /// A message of this backend's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -84,18 +34,8 @@ pub(super) enum Control {
     Failed { id: OperationId, reason: Reason },
 }
 
-impl Control {
-    pub(super) fn encode(self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        codec::encode_into(&self, &mut bytes).expect("numbers are always encoded");
-        bytes
-    }
-
-    /// # Errors
-    /// What is wrong with it, in words.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
-        codec::decode(bytes).map_err(|error| error.to_string())
-    }
+impl Own for Control {
+    const GOODBYE: Self = Self::Goodbye;
 }
 
 /// Whether a peer may ask for a transfer under this tag.
@@ -142,17 +82,12 @@ impl Tags {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fabric::wire::tests::check_controls;
 
     #[test]
-    fn what_is_written_is_read() {
-        for kind in [Kind::Frame(Channel::Runtime), Kind::Frame(Channel::Emulated), Kind::Control] {
-            let header = Header { source: NodeId(9), kind };
-            let bytes = [&header.encode()[..], &[1, 2]].concat();
-            assert_eq!(Header::decode(&bytes), Some((header, &[1, 2][..])));
-            assert_eq!(Header::decode(&bytes[..HEADER_BYTES - 1]), None);
-        }
+    fn what_is_written_is_read_and_nothing_else() {
         let range = Range { slot: u32::MAX, generation: u64::MAX, offset: u64::MAX, len: u64::MAX };
-        for control in [
+        check_controls([
             Control::Goodbye,
             Control::Get { id: u64::MAX, range, tag: u32::MAX },
             Control::Put { id: 1, range },
@@ -160,19 +95,7 @@ mod tests {
             Control::Receiving { id: 3, tag: 4 },
             Control::Done { id: 5 },
             Control::Failed { id: 6, reason: Reason::OutOfRange { region_len: u64::MAX } },
-        ] {
-            let bytes = control.encode();
-            assert_eq!(Control::decode(&bytes), Ok(control));
-            assert!(Control::decode(&bytes[..bytes.len() - 1]).is_err());
-            assert!(Control::decode(&[&bytes[..], &[0]].concat()).is_err());
-        }
-    }
-
-    #[test]
-    fn lies_are_no_messages() {
-        assert_eq!(Header::decode(&[0xff; HEADER_BYTES]), None);
-        assert!(Control::decode(&[0xff; 30]).is_err());
-        assert!(Control::decode(&[]).is_err());
+        ]);
     }
 
     #[test]

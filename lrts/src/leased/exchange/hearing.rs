@@ -1,22 +1,24 @@
-//! Incoming half of an exchange: the endpoint's events and what peers say.
+//! Incoming half of a leased exchange: the endpoint's events and what peers say.
 
 use super::order::WindowPosition;
-use super::{Exchange, Message, Notification, Peers};
+use super::{LeasedExchange, Message, Notification, Peers};
 use crate::emulated::wire::OperationId;
+use crate::fabric::exchange::Exchange;
 use crate::fabric::pool::Arrival;
+use crate::fabric::wire::{Kind, decode_control};
 use crate::ids::NodeId;
 use crate::leased::endpoint::Event;
 use crate::leased::server::Network;
-use crate::leased::wire::{Control, Header, Kind};
+use crate::leased::wire::{Control, Header};
 use std::sync::Arc;
 
-impl Exchange {
+impl LeasedExchange {
     pub(super) fn take(&mut self, event: Event) {
         match event {
             Event::Received(arrival) => self.hear(arrival),
             Event::Sent(slot) => {
                 if let (node, true) = self.sends[slot]
-                    && let Some(peer) = self.peers.get_mut(node)
+                    && let Some(peer) = self.peering.peers.get_mut(node)
                 {
                     peer.way.greeted[1] = true;
                 }
@@ -25,17 +27,17 @@ impl Exchange {
                 let moved = self.poster.moved(slot);
                 self.finish(moved.map(|(id, _)| id));
             }
-            Event::SendFailed(slot, cause) => self.lose(self.sends[slot].0, cause),
+            Event::SendFailed(slot, cause) => self.lose(self.sends[slot].0, cause, ()),
             Event::MoveFailed(slot, cause) => {
                 let moved = self.poster.moved(slot);
                 if let Some((_, node)) = moved {
-                    self.lose(node, cause);
+                    self.lose(node, cause, ());
                 }
                 self.finish(moved.map(|(id, _)| id));
             }
             Event::Room => {}
             Event::Missing(cause) => self.miss(cause),
-            Event::Broken(node, cause) => self.lose(node, cause),
+            Event::Broken(node, cause) => self.lose(node, cause, ()),
             Event::Failed(cause) => self.shut(&cause),
         }
     }
@@ -46,10 +48,10 @@ impl Exchange {
             if let Some((node, completion)) = self.poster.finish(id, &mut *self.endpoint) {
                 if completion.result.is_ok() {
                     // At once: the target waits for it, and this node may have no reason to come back soon.
-                    self.peers.tell(node, Control::Release { id });
-                    self.flush(node);
+                    self.peering.peers.tell(node, Control::Release { id });
+                    self.flush(node, ());
                 }
-                self.notifications.push(Notification::Completion(completion));
+                self.peering.notifications.push(Notification::Completion(completion));
             }
         }
     }
@@ -62,7 +64,7 @@ impl Exchange {
             // A stranger.
             return self.give_back(arrival);
         };
-        let Some(peer) = self.peers.get_mut(source).filter(|peer| peer.goodbyes.is_open()) else {
+        let Some(peer) = self.peering.peers.get_mut(source).filter(|peer| peer.goodbyes.is_open()) else {
             return self.give_back(arrival);
         };
         let (order, bytes) = (&mut peer.way.order, incoming.bytes(&arrival));
@@ -70,7 +72,7 @@ impl Exchange {
             WindowPosition::Due => {
                 self.accept(source, Message::Arrived(arrival));
                 let next = |peers: &mut Peers| peers.get_mut(source)?.way.order.take_next();
-                while let Some(bytes) = next(&mut self.peers) {
+                while let Some(bytes) = next(&mut self.peering.peers) {
                     self.accept(source, Message::Kept(bytes));
                 }
             }
@@ -80,12 +82,12 @@ impl Exchange {
             }
             WindowPosition::Past => {
                 self.give_back(arrival);
-                self.breach(source, format!("message {sequence} for the second time"));
+                self.breach(source, format!("message {sequence} for the second time"), ());
             }
             WindowPosition::Beyond => {
                 let cause = order.describe_gap();
                 self.give_back(arrival);
-                self.lose(source, cause);
+                self.lose(source, cause, ());
             }
         }
     }
@@ -95,28 +97,25 @@ impl Exchange {
         let incoming = Arc::clone(&self.incoming);
         let heard = match Header::decode(message.bytes(&incoming)) {
             Some((Header { kind: Kind::Frame(channel), .. }, _)) => {
-                self.notifications.push(Notification::Frame { source, channel, message });
+                self.peering.notifications.push(Notification::Frame { source, channel, message });
                 return;
             }
-            Some((_, body)) => Control::decode(body),
+            Some((_, body)) => decode_control(body),
             None => Err("a header that changed".to_owned()),
         };
         self.dispose(message);
-        if let Err(cause) = heard.and_then(|control| self.obey(source, control)) {
-            self.breach(source, cause);
-        }
-        self.peers.note(source);
+        self.hear_control(source, heard, ());
     }
 
-    pub(super) fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
-        let Self { node, endpoint, registrations, peers, poster, notifications, .. } = self;
-        let Some(peer) = peers.get_mut(source) else { return Ok(()) };
+    pub(super) fn obey_lease(&mut self, source: NodeId, control: Control) -> Result<(), String> {
+        let Self { endpoint, registrations, peering, poster, .. } = self;
+        let Some(peer) = peering.peers.get_mut(source) else { return Ok(()) };
         let endpoint = &mut **endpoint;
         let network = &mut Network { endpoint: &mut *endpoint, registrations };
         let ended = match control {
             Control::Hello => {
-                if !std::mem::replace(&mut peer.way.greeted[0], true) && source < *node {
-                    peers.tell(source, Control::Hello);
+                if !std::mem::replace(&mut peer.way.greeted[0], true) && source < peering.node {
+                    peering.peers.tell(source, Control::Hello);
                 }
                 return Ok(());
             }
@@ -134,21 +133,8 @@ impl Exchange {
             Control::Failed { id, reason } => poster.failed(id, source, Some(reason), endpoint)?,
             Control::Unregistered { id } => poster.failed(id, source, None, endpoint)?,
         };
-        notifications.push(Notification::Completion(ended));
+        peering.complete([ended]);
         Ok(())
-    }
-
-    /// A peer sends nothing more.
-    pub(super) fn hear_goodbye(&mut self, source: NodeId) {
-        let Self { endpoint, registrations, peers, poster, notifications, .. } = self;
-        let Some(peer) = peers.get_mut(source) else { return };
-        peer.goodbyes.hear_goodbye();
-        peer.server.release_all(&mut Network { endpoint: &mut **endpoint, registrations });
-        poster.abandon(source, &mut **endpoint, &mut |completion| {
-            notifications.push(Notification::Completion(completion));
-        });
-        notifications.push(Notification::Closed(source));
-        self.keepalives.write_heard(source);
     }
 
     /// A message was read.

@@ -1,15 +1,10 @@
-//! Exchange: all that one node has with its peers, which are messages in their order, leases, operations, beginnings and ends.
-//! Never calls the runtime.
-//!
-//! It lives behind one lock and never calls out: what concerns the runtime is put into a list of [`Notification`].
+//! Leased exchange: messages in their order, leases and the operations under them, by the rules of every
+//! [`Exchange`].
 //!
 //! 1. Messages between two nodes are numbered, and taken in that [`Order`].
-//! 2. Own messages (`Control`) wait in a queue per peer for room and go before the frames that were sent after them.
-//! 3. Nodes part as [`Goodbyes`](crate::fabric::goodbye::Goodbyes) says.
-//! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once.
-//! 5. What the network still holds of a lost peer's operations is waited for [`LINGER`] long; then the endpoint is closed,
+//! 2. What the network still holds of a lost peer's operations is waited for [`LINGER`] long; then the endpoint is closed,
 //!    because nothing else proves that it will not touch their memory. All peers are lost then.
-//! 6. A message that fails to arrive, and of which the network does not say whose it is, mostly is one of a process that has ended, which
+//! 3. A message that fails to arrive, and of which the network does not say whose it is, mostly is one of a process that has ended, which
 //!    is told otherwise. If no peer is lost [`LINGER`] long, those are whose later messages wait for an earlier one; if none do, whoever may
 //!    still have sent one.
 
@@ -27,9 +22,9 @@ use super::server::{Network, Server};
 use super::wire::Control;
 use crate::ambient::clock;
 use crate::error::LrtsError;
+use crate::fabric::exchange::{Content, Exchange, Peering, PeeringOf, Refusal, Way};
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
-use crate::path_use::PathUse;
 use crate::tcp::keepalive::Keepalives;
 use order::Order;
 use std::sync::Arc;
@@ -41,7 +36,7 @@ const LINGER: Duration = Duration::from_secs(2);
 
 pub(super) type Notification = crate::notification::Notification<Message>;
 
-type Peers = crate::fabric::peers::Peers<Control, Server, Way>;
+type Peers = crate::fabric::peers::Peers<Control, Server, OrderedWay>;
 
 /// A message that came in, its header included.
 pub(super) enum Message {
@@ -61,7 +56,7 @@ impl Message {
 }
 
 /// How messages reach a peer, and come from it in their order.
-struct Way {
+pub(in crate::leased) struct OrderedWay {
     /// The number that its messages must carry to be heard.
     door: u64,
     next_out: u32,
@@ -70,16 +65,23 @@ struct Way {
     greeted: [bool; 2],
 }
 
+impl Way for OrderedWay {
+    fn said_nothing(&self) -> bool {
+        self.next_out == 0
+    }
+
+    fn heard_nothing(&self) -> bool {
+        self.order.is_new()
+    }
+}
+
 /// All that one node has with its peers, behind one lock.
-pub(super) struct Exchange {
-    node: NodeId,
-    backend: &'static str,
+pub(super) struct LeasedExchange {
+    peering: PeeringOf<Self>,
     door: u64,
     endpoint: Box<dyn Endpoint>,
     incoming: Arc<Pool>,
     registrations: Registrations,
-    keepalives: Keepalives,
-    peers: Peers,
     poster: Poster,
     /// By buffer of the sending pool: to whom, and whether it is a hello.
     sends: Vec<(NodeId, bool)>,
@@ -93,7 +95,6 @@ pub(super) struct Exchange {
     /// A frame found no room, and nothing has happened since.
     stalled: bool,
     events: Vec<Event>,
-    notifications: Vec<Notification>,
 }
 
 /// Parts of an exchange.
@@ -108,12 +109,12 @@ pub(super) struct Parts {
     pub(super) peers: Vec<Option<(u64, Server)>>,
 }
 
-impl Exchange {
+impl LeasedExchange {
     /// Begins by greeting the peers that come after this node, unless the network connects on demand.
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { node, backend, door, endpoint, registrations, keepalives, peers } = parts;
         let greets = !endpoint.connects_on_demand();
-        let way = |door| Way { door, next_out: 0, order: Order::default(), greeted: [!greets; 2] };
+        let way = |door| OrderedWay { door, next_out: 0, order: Order::default(), greeted: [!greets; 2] };
         let peer = |(door, server)| (way(door), server);
         let mut peers = Peers::new(peers.into_iter().map(|one| one.map(peer)).collect());
         if greets {
@@ -121,12 +122,10 @@ impl Exchange {
             peers.nodes().filter(|peer| node < *peer).for_each(|peer| peers.tell(peer, Control::Hello));
         }
         Self {
-            node,
-            backend,
+            peering: Peering { node, backend, keepalives, peers, notifications: Vec::new() },
             door,
             incoming: Arc::clone(endpoint.incoming()),
             registrations,
-            keepalives,
             poster: Poster::new(endpoint.transfer_bytes_max()),
             sends: vec![(node, false); SENDS],
             unposted: Vec::new(),
@@ -135,15 +134,13 @@ impl Exchange {
             has_lost: false,
             stalled: false,
             events: Vec::new(),
-            notifications: Vec::new(),
             endpoint,
-            peers,
         }
     }
 
     /// The parts that a sleeper waits on.
     pub(super) fn parts(&self) -> (&Keepalives, &dyn Endpoint) {
-        (&self.keepalives, &*self.endpoint)
+        (&self.peering.keepalives, &*self.endpoint)
     }
 
     /// Whether the network lets a thread sleep now.
@@ -153,24 +150,15 @@ impl Exchange {
 
     /// The first peer with which hellos were not exchanged.
     pub(super) fn ungreeted(&self) -> Option<NodeId> {
-        let is_greeted = |node| self.peers.get(node).is_none_or(|peer| peer.way.greeted == [true; 2]);
-        self.peers.nodes().find(|node| !is_greeted(*node))
-    }
-
-    /// Frames that a peer was sent.
-    pub(super) fn sent(&self, peer: NodeId) -> PathUse {
-        self.peers.get(peer).map(|peer| peer.sent).unwrap_or_default()
-    }
-
-    /// Takes the notifications.
-    pub(super) fn take_notifications(&mut self, notifications: &mut Vec<Notification>) {
-        notifications.append(&mut self.notifications);
+        let peers = &self.peering.peers;
+        let is_greeted = |node| peers.get(node).is_none_or(|peer| peer.way.greeted == [true; 2]);
+        peers.nodes().find(|node| !is_greeted(*node))
     }
 
     /// Copies the frames that nobody takes yet, so that they leave buffers to the hellos that are still to come: peers
     /// that have heard everybody begin at once.
     pub(super) fn keep_frames(&mut self) {
-        let mut notifications = std::mem::take(&mut self.notifications);
+        let mut notifications = std::mem::take(&mut self.peering.notifications);
         for one in &mut notifications {
             if let Notification::Frame { message, .. } = one
                 && let Message::Arrived(arrival) = message
@@ -179,13 +167,14 @@ impl Exchange {
                 self.dispose(std::mem::replace(message, Message::Kept(bytes)));
             }
         }
-        self.notifications = notifications;
+        self.peering.notifications = notifications;
     }
 
     /// The loss of a peer, if there is one to tell.
     pub(super) fn take_loss(&mut self) -> Option<LrtsError> {
-        let at = self.notifications.iter().position(|one| matches!(one, Notification::Lost(_)))?;
-        match self.notifications.swap_remove(at) {
+        let notifications = &mut self.peering.notifications;
+        let at = notifications.iter().position(|one| matches!(one, Notification::Lost(_)))?;
+        match notifications.swap_remove(at) {
             Notification::Lost(error) => Some(error),
             _ => unreachable!("just looked at"),
         }
@@ -202,7 +191,7 @@ impl Exchange {
         }
         self.events = events;
         if thoroughly {
-            happened |= self.check_keepalives();
+            happened |= self.check_keepalives(());
         }
         if closing {
             self.say_goodbyes();
@@ -215,21 +204,14 @@ impl Exchange {
     }
 
     fn push_out(&mut self, closing: bool) -> bool {
-        let mut happened = false;
-        for node in self.peers.take_needing_progress() {
-            let Self { endpoint, registrations, peers, .. } = self;
-            let Some(peer) = peers.get_mut(node) else { continue };
-            let mut network = Network { endpoint: &mut **endpoint, registrations };
-            happened |= peer.server.retry(closing, &mut network, &mut peer.waiting);
-            happened |= self.flush(node);
-        }
+        let mut happened = self.push_out_to_peers(closing, ());
         if self.poster.has_ready() {
             let mut over = Vec::new();
             let progress = self.poster.push_out(&mut *self.endpoint, &mut over);
             happened |= !matches!(progress, Progress::Idle) || !over.is_empty();
             self.finish(over);
             if let Progress::Broken(node, cause) = progress {
-                self.lose(node, cause);
+                self.lose(node, cause, ());
             }
         }
         if let Some((_, cause)) = self.missing.take_if(|(since, _)| clock::since(*since) > LINGER) {
@@ -255,16 +237,74 @@ impl Exchange {
     /// looks, too.
     pub(super) fn serves_unseen(&self) -> bool {
         let serves = |node| {
-            self.peers.get(node).is_some_and(|peer| !peer.goodbyes.is_lost() && peer.server.has_granted())
+            let peer = self.peering.peers.get(node);
+            peer.is_some_and(|peer| !peer.goodbyes.is_lost() && peer.server.has_granted())
         };
-        self.endpoint.descriptor().is_none() && self.peers.nodes().any(serves)
+        self.endpoint.descriptor().is_none() && self.peering.peers.nodes().any(serves)
     }
 
     /// Whether something can go on that no descriptor will announce.
     pub(super) fn needs_progress(&self) -> bool {
-        !self.notifications.is_empty()
-            || self.peers.any_needs_progress()
+        !self.peering.notifications.is_empty()
+            || self.peering.peers.any_needs_progress()
             || !self.unposted.is_empty()
             || self.poster.has_ready()
+    }
+}
+
+impl Exchange for LeasedExchange {
+    type Control = Control;
+    type Server = Server;
+    type Way = OrderedWay;
+    type Message = Message;
+    type Caller = ();
+
+    fn peering(&self) -> &PeeringOf<Self> {
+        &self.peering
+    }
+
+    fn peering_mut(&mut self) -> &mut PeeringOf<Self> {
+        &mut self.peering
+    }
+
+    fn count(&self, node: NodeId) -> usize {
+        self.poster.count(node)
+    }
+
+    fn post(&mut self, target: NodeId, content: Content<'_, Control>, (): ()) -> Result<(), Refusal> {
+        self.post_in_order(target, content)
+    }
+
+    fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
+        self.obey_lease(source, control)
+    }
+
+    fn retry(&mut self, node: NodeId, closing: bool) -> bool {
+        let Self { endpoint, registrations, peering, .. } = self;
+        let Some(peer) = peering.peers.get_mut(node) else { return false };
+        let mut network = Network { endpoint: &mut **endpoint, registrations };
+        peer.server.retry(closing, &mut network, &mut peer.waiting)
+    }
+
+    fn conclude(&mut self, node: NodeId) {
+        let Self { endpoint, registrations, peering, .. } = self;
+        if let Some(peer) = peering.peers.get_mut(node) {
+            peer.server.release_all(&mut Network { endpoint: &mut **endpoint, registrations });
+        }
+        self.abandon_operations(node);
+    }
+
+    fn abandon(&mut self, node: NodeId, is_news: bool, (): ()) {
+        if let Some(peer) = self.peering.peers.get_mut(node) {
+            peer.server.freeze();
+            peer.way.order.clear();
+        }
+        if is_news {
+            (self.has_lost, self.missing) = (true, None);
+        }
+        self.abandon_operations(node);
+        if self.poster.has_doomed() {
+            self.lingering.get_or_insert_with(clock::now);
+        }
     }
 }

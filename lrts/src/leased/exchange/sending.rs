@@ -1,66 +1,53 @@
-//! Outgoing half of an exchange: frames, own messages and operations.
+//! Outgoing half of a leased exchange: numbered messages, and operations.
 
-use super::Exchange;
-use crate::emulated::wire::OPERATIONS_MAX;
+use super::LeasedExchange;
+use crate::fabric::exchange::{Content, Exchange, Refusal, Unopened};
 use crate::fabric::peers::Peer;
+use crate::fabric::wire::{Encoded, Kind};
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::leased::endpoint::Refusal;
-use crate::leased::wire::{Control, Header, Kind};
+use crate::leased::wire::{Control, Header};
 use crate::lrts::{Completion, NoRoom};
 use crate::operation::Operation;
 use crate::runs::Runs;
 
-impl Exchange {
-    /// Sends a frame; lost peers swallow any number.
+impl LeasedExchange {
+    /// Sends a frame, as [`Exchange::send`]; one that found no room lets nobody sleep for long.
     ///
     /// # Errors
     /// [`NoRoom`], until some progress did something.
-    ///
-    /// # Panics
-    /// If there is no such peer.
-    pub(in crate::leased) fn send(&mut self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
-        let peer = self.peers.get(target).unwrap_or_else(|| panic!("{target} is no peer"));
-        if peer.goodbyes.is_lost() {
-            return Ok(());
-        }
-        if !peer.goodbyes.may_say() {
-            return Err(NoRoom);
-        }
-        if !peer.waiting.is_empty() {
-            self.flush(target);
-            if self.peers.next(target).is_some() {
-                self.stalled = true;
-                return Err(NoRoom);
+    pub(in crate::leased) fn send_frame(&mut self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        let sent = self.send(target, frame, ());
+        self.stalled |= sent.is_err();
+        sent
+    }
+
+    pub(super) fn post_in_order(
+        &mut self,
+        target: NodeId,
+        content: Content<'_, Control>,
+    ) -> Result<(), Refusal> {
+        match content {
+            Content::Frame(frame) => {
+                self.post_numbered(target, Kind::Frame(frame.channel), [frame.head, frame.body], false)
             }
-        }
-        match self.post(target, Kind::Frame(frame.channel), [frame.head, frame.body], false) {
-            Ok(()) => {
-                if let Some(peer) = self.peers.get_mut(target) {
-                    peer.sent.add(frame.len());
-                }
-                Ok(())
-            }
-            Err(Refusal::Full) => {
-                self.stalled = true;
-                Err(NoRoom)
-            }
-            Err(Refusal::Broken(cause)) => {
-                self.lose(target, cause);
-                Ok(())
+            Content::Control(control) => {
+                let is_hello = control == Control::Hello;
+                let encoded = Encoded::of(&control);
+                self.post_numbered(target, Kind::Control, [encoded.as_slice(), &[]], is_hello)
             }
         }
     }
 
-    pub(super) fn post(
+    fn post_numbered(
         &mut self,
         target: NodeId,
         kind: Kind,
         body: [&[u8]; 2],
         is_hello: bool,
     ) -> Result<(), Refusal> {
-        let source = self.node;
-        let Some(Peer { way, .. }) = self.peers.get_mut(target) else { return Ok(()) };
+        let source = self.peering.node;
+        let Some(Peer { way, .. }) = self.peering.peers.get_mut(target) else { return Ok(()) };
         let header = Header { door: way.door, sequence: way.next_out, source, kind }.encode();
         if let Some(slot) = self.endpoint.send(target, &[&header, body[0], body[1]], is_hello)? {
             self.sends[slot] = (target, is_hello);
@@ -73,44 +60,14 @@ impl Exchange {
     ///
     /// # Errors
     /// The operation when too many are open at that peer.
-    pub(in crate::leased) fn post_operation(
+    pub(in crate::leased) fn post_runs(
         &mut self,
         operation: Operation,
         runs: Runs,
     ) -> Result<Option<Completion>, Operation> {
-        let node = operation.key.node;
-        match self.peers.may_post(node) {
-            Ok(true) if self.poster.count(node) < OPERATIONS_MAX => {}
-            Ok(_) => return Err(operation),
-            Err(cause) => return Ok(Some(operation.end(Err(cause)))),
-        }
-        let open = match self.poster.post(operation, runs, &mut *self.endpoint) {
-            Ok(open) => open,
-            Err(failed) => return Ok(Some(failed)),
-        };
-        self.peers.tell(node, open);
-        self.flush(node);
-        Ok(None)
-    }
-
-    /// Sends what waits for a peer. Returns whether anything left.
-    pub(super) fn flush(&mut self, node: NodeId) -> bool {
-        let mut left = false;
-        while let Some(control) = self.peers.next(node) {
-            let is_hello = control == Control::Hello;
-            match self.post(node, Kind::Control, [control.encode().as_slice(), &[]], is_hello) {
-                Ok(()) => {
-                    left = true;
-                    self.peers.told(node);
-                }
-                Err(Refusal::Full) => break,
-                Err(Refusal::Broken(cause)) => {
-                    self.lose(node, cause);
-                    break;
-                }
-            }
-        }
-        self.peers.note(node);
-        left
+        self.post_operation(operation, (), |exchange, operation| {
+            let Self { poster, endpoint, .. } = exchange;
+            poster.post(operation, runs, &mut **endpoint).map_err(Unopened::Failed)
+        })
     }
 }

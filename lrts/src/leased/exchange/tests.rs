@@ -1,9 +1,10 @@
 #![expect(unsafe_code, reason = "implements an endpoint, and fills buffers as a network does")]
 
 use super::*;
+use crate::fabric::wire::Kind;
 use crate::frame::Channel;
 use crate::leased::endpoint::{Access, Refusal, Registration, Transfer};
-use crate::leased::wire::{BUFFER_BYTES, Header, Kind};
+use crate::leased::wire::{BUFFER_BYTES, Header};
 use crate::memory::Place;
 use crate::region::Regions;
 use parking_lot::Mutex;
@@ -105,7 +106,7 @@ const TWO: NodeId = NodeId(2);
 
 /// An exchange of node 0 with two peers, and what a test tells it of.
 struct Scene {
-    exchange: Exchange,
+    exchange: LeasedExchange,
     events: Arc<Mutex<Vec<Event>>>,
     incoming: Arc<Pool>,
     received: usize,
@@ -119,7 +120,7 @@ impl Scene {
         let endpoint =
             Box::new(Script { events: Arc::clone(&events), incoming: Arc::clone(&incoming), is_shut: false });
         let peer = || Some((0, Server::new(Arc::clone(&regions))));
-        let exchange = Exchange::new(Parts {
+        let exchange = LeasedExchange::new(Parts {
             node: NodeId(0),
             backend: "script",
             door: DOOR,

@@ -1,20 +1,22 @@
-//! Incoming half of an exchange: the endpoint's events and what peers say.
+//! Incoming half of a matched exchange: the endpoint's events and what peers say.
 
-use super::{Ends, Exchange, Notification, Purpose, Running};
+use super::{Ends, MatchedExchange, Notification, Purpose, Running};
+use crate::fabric::exchange::Exchange;
 use crate::fabric::pool::Arrival;
+use crate::fabric::wire::{Header, Kind, decode_control};
 use crate::ids::NodeId;
 use crate::mpi::callers::Ticket;
 use crate::mpi::endpoint::Event;
 use crate::mpi::server::Request;
-use crate::mpi::wire::{Control, Header, Kind, is_transfer_tag};
+use crate::mpi::wire::{Control, is_transfer_tag};
 use std::sync::Arc;
 
-impl Exchange {
+impl MatchedExchange {
     pub(super) fn take(&mut self, event: Event, ticket: Ticket) {
         match event {
             Event::Received(arrival, rank) => self.hear(arrival, rank, ticket),
             Event::Sent => {}
-            Event::SendFailed(slot, cause) => self.lose(self.sends[slot], cause, ticket),
+            Event::SendFailed(slot, cause) => self.lose(self.sends[slot], cause, Some(ticket)),
         }
     }
 
@@ -22,25 +24,26 @@ impl Exchange {
         let incoming = Arc::clone(&self.incoming);
         let decoded = Header::decode(incoming.bytes(&arrival));
         let known = decoded.and_then(|(header, body)| {
-            let peer = self.peers.get(header.source)?;
+            let peer = self.peering.peers.get(header.source)?;
             (peer.way.rank == rank && peer.goodbyes.is_open()).then_some((header, body))
         });
         // Messages of strangers and of lost peers are ignored.
         let Some((Header { source, kind }, body)) = known else { return self.read.push(arrival) };
         if let Kind::Frame(channel) = kind {
-            return self.notifications.push(Notification::Frame { source, channel, message: arrival });
+            return self.peering.notifications.push(Notification::Frame {
+                source,
+                channel,
+                message: arrival,
+            });
         }
-        let heard = Control::decode(body).and_then(|control| self.obey(source, control));
+        let heard = decode_control(body);
         self.read.push(arrival);
-        if let Err(cause) = heard {
-            self.breach(source, cause, ticket);
-        }
-        self.peers.note(source);
+        self.hear_control(source, heard, Some(ticket));
     }
 
-    fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
-        let Self { endpoint, peers, poster, tags, .. } = self;
-        let Some(peer) = peers.get_mut(source) else { return Ok(()) };
+    pub(super) fn obey_match(&mut self, source: NodeId, control: Control) -> Result<(), String> {
+        let Self { endpoint, peering, poster, tags, .. } = self;
+        let Some(peer) = peering.peers.get_mut(source) else { return Ok(()) };
         let ends = Ends { own: endpoint.own(), peer: &peer.way };
         match control {
             Control::Goodbye => self.hear_goodbye(source),
@@ -69,25 +72,13 @@ impl Exchange {
             }
             Control::Done { id } => {
                 let completion = poster.done(id, source, tags)?;
-                self.complete(completion);
+                peering.complete(completion);
             }
             Control::Failed { id, reason } => {
                 let completion = poster.failed(id, source, reason, tags)?;
-                self.complete(completion);
+                peering.complete(completion);
             }
         }
         Ok(())
-    }
-
-    /// What was asked of it and not answered ends; what moves has arrived, and MPI will say so.
-    fn hear_goodbye(&mut self, source: NodeId) {
-        let Self { poster, tags, .. } = self;
-        let unanswered = poster.abandon(source, tags);
-        self.complete(unanswered);
-        if let Some(peer) = self.peers.get_mut(source) {
-            peer.goodbyes.hear_goodbye();
-        }
-        self.keepalives.write_heard(source);
-        self.notifications.push(Notification::Closed(source));
     }
 }

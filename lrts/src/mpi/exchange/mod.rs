@@ -1,14 +1,12 @@
-//! Exchange: all that a node has with its peers. It lives behind one lock and never calls the runtime: what concerns that leaves it
-//! as [`Notification`].
+//! Matched exchange: messages of MPI, and long transfers as flows of matched messages, by the rules of every
+//! [`Exchange`].
 //!
 //! 1. Frames and own messages ([`Control`]) are written into buffers at once and leave in that order: by the caller, if it may
-//!    call MPI, else with the next [`Exchange::advance`]. Own messages that find no buffer wait, and frames behind them.
-//! 2. Long transfers are flows, looked at after the messages of the same look: what their ends mean comes before whatever the
+//!    call MPI, else with the next [`MatchedExchange::advance`].
+//! 2. Long transfers are looked at after the messages of the same look: what their ends mean comes before whatever the
 //!    peer says next.
-//! 3. Nodes part as [`Goodbyes`](crate::fabric::goodbye::Goodbyes) says.
-//! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once. What fails and is nobody's
-//!    makes all lost.
-//! 5. What MPI still has of a lost peer's transfers is waited for [`LINGER`] long; then their operations end without
+//! 3. What fails and is nobody's makes all peers lost.
+//! 4. What MPI still has of a lost peer's transfers is waited for [`LINGER`] long; then their operations end without
 //!    their memory, which MPI may touch for ever.
 
 mod ending;
@@ -21,12 +19,14 @@ use super::flow::Flow;
 use super::poster::Poster;
 use super::process::Process;
 use super::server::{Ends, Server};
+use super::start::BACKEND;
 use super::wire::{Control, Tags};
 use crate::ambient::clock;
 use crate::emulated::wire::OperationId;
+use crate::fabric::exchange::{Content, Exchange, Peering, PeeringOf, Refusal, Way};
+use crate::fabric::peers::Peers;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
-use crate::path_use::PathUse;
 use crate::tcp::keepalive::Keepalives;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ const LINGER: Duration = Duration::from_secs(2);
 
 pub(super) type Notification = crate::notification::Notification<Arrival>;
 
-type Peers = crate::fabric::peers::Peers<Control, Server, Process>;
+impl Way for Process {}
 
 /// Whose transfer a flow is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,12 +58,10 @@ struct Running {
 }
 
 /// All that one node has with its peers, behind one lock.
-pub(super) struct Exchange {
-    node: NodeId,
+pub(super) struct MatchedExchange {
+    peering: PeeringOf<Self>,
     endpoint: Endpoint,
     incoming: Arc<Pool>,
-    keepalives: Keepalives,
-    peers: Peers,
     poster: Poster,
     tags: Tags,
     flows: Vec<Running>,
@@ -77,7 +75,6 @@ pub(super) struct Exchange {
     /// How often it was advanced.
     rounds: u32,
     events: Vec<Event>,
-    notifications: Vec<Notification>,
 }
 
 /// Parts of an exchange.
@@ -89,13 +86,13 @@ pub(super) struct Parts {
     pub(super) peers: Vec<Option<(Process, Server)>>,
 }
 
-impl Exchange {
+impl MatchedExchange {
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { node, endpoint, keepalives, peers } = parts;
+        let peers = Peers::new(peers);
         Self {
-            node,
+            peering: Peering { node, backend: BACKEND, keepalives, peers, notifications: Vec::new() },
             incoming: Arc::clone(endpoint.incoming()),
-            keepalives,
             poster: Poster::new(),
             tags: Tags::new(),
             flows: Vec::new(),
@@ -105,33 +102,12 @@ impl Exchange {
             lingering: None,
             rounds: 0,
             events: Vec::new(),
-            notifications: Vec::new(),
             endpoint,
-            peers: Peers::new(peers),
         }
     }
 
     pub(super) fn incoming(&self) -> &Arc<Pool> {
         &self.incoming
-    }
-
-    pub(super) fn keepalives(&self) -> &Keepalives {
-        &self.keepalives
-    }
-
-    /// Frames that a peer was sent.
-    pub(super) fn sent(&self, peer: NodeId) -> PathUse {
-        self.peers.get(peer).map(|peer| peer.sent).unwrap_or_default()
-    }
-
-    /// Whether there are notifications.
-    pub(super) fn has_notifications(&self) -> bool {
-        !self.notifications.is_empty()
-    }
-
-    /// Takes the notifications.
-    pub(super) fn take_notifications(&mut self, notifications: &mut Vec<Notification>) {
-        notifications.append(&mut self.notifications);
     }
 
     /// Takes back messages that were read.
@@ -145,7 +121,7 @@ impl Exchange {
         let mut happened = self.post(ticket);
         let mut events = std::mem::take(&mut self.events);
         if let Err(error) = self.endpoint.poll(&mut events, ticket) {
-            self.lose_all(&error.to_string(), ticket);
+            self.lose_all(&error.to_string(), Some(ticket));
         }
         happened |= !events.is_empty();
         for event in events.drain(..) {
@@ -154,12 +130,12 @@ impl Exchange {
         self.events = events;
         happened |= self.advance_flows(ticket);
         if slept || closing || self.rounds.is_multiple_of(KEEPALIVE_INTERVAL) {
-            happened |= self.check_keepalives(ticket);
+            happened |= self.check_keepalives(Some(ticket));
         }
         if closing {
             self.say_goodbyes();
         }
-        happened |= self.push_out(closing, ticket);
+        happened |= self.push_out_to_peers(closing, Some(ticket));
         happened
     }
 
@@ -168,7 +144,7 @@ impl Exchange {
         let happened = !self.letters.is_empty();
         while let Some(arrival) = self.read.pop() {
             if let Err(error) = self.endpoint.post(&arrival, ticket) {
-                self.lose_all(&error.to_string(), ticket);
+                self.lose_all(&error.to_string(), Some(ticket));
             }
         }
         while let Some(letter) = self.letters.pop_front() {
@@ -186,7 +162,7 @@ impl Exchange {
                 Ok(moved) => happened |= moved,
                 Err(cause) => {
                     let peer = *peer;
-                    self.lose(peer, cause, ticket);
+                    self.lose(peer, cause, Some(ticket));
                 }
             }
             if self.flows[index].flow.is_over() {
@@ -207,43 +183,92 @@ impl Exchange {
     /// A flow is over.
     fn finish(&mut self, running: Running) {
         let Running { peer, purpose, flow } = running;
-        let is_lost = self.peers.is_lost(peer);
-        let Self { poster, tags, .. } = self;
+        let Self { peering, poster, tags, .. } = self;
         match purpose {
             Purpose::Posted(id) => {
+                let is_lost = peering.peers.is_lost(peer);
                 let ended = if is_lost { poster.lose(id, flow, tags) } else { poster.moved(id, flow, tags) };
-                self.notifications.extend(ended.map(Notification::Completion));
+                peering.complete(ended);
             }
             Purpose::Served(id) => {
-                let server = self.peers.get_mut(peer).map(|peer| &mut peer.server);
+                let server = peering.peers.get_mut(peer).map(|peer| &mut peer.server);
                 if let Some(control) = server.and_then(|server| server.moved(id, flow, tags)) {
-                    self.peers.tell(peer, control);
+                    peering.peers.tell(peer, control);
                 }
             }
         }
     }
 
-    fn push_out(&mut self, closing: bool, ticket: Ticket) -> bool {
-        let mut happened = false;
-        for node in self.peers.take_needing_progress() {
-            let Self { endpoint, peers, tags, .. } = self;
-            let Some(peer) = peers.get_mut(node) else { continue };
-            let ends = Ends { own: endpoint.own(), peer: &peer.way };
-            let tasks = peer.server.retry(closing, &ends, tags);
-            happened |= !tasks.is_empty();
-            for task in tasks {
-                self.begin(node, task);
-            }
-            happened |= self.flush(node, Some(ticket));
+    /// Whether something can go on that nobody will announce.
+    pub(super) fn needs_progress(&self) -> bool {
+        !self.peering.notifications.is_empty()
+            || !self.letters.is_empty()
+            || !self.read.is_empty()
+            || self.peering.peers.any_needs_progress()
+    }
+}
+
+impl Exchange for MatchedExchange {
+    type Control = Control;
+    type Server = Server;
+    type Way = Process;
+    type Message = Arrival;
+    /// Messages may be left to another thread; what fails is heard only by one that calls MPI.
+    type Caller = Option<Ticket>;
+
+    fn peering(&self) -> &PeeringOf<Self> {
+        &self.peering
+    }
+
+    fn peering_mut(&mut self) -> &mut PeeringOf<Self> {
+        &mut self.peering
+    }
+
+    fn count(&self, node: NodeId) -> usize {
+        self.poster.count(node)
+    }
+
+    fn post(
+        &mut self,
+        target: NodeId,
+        content: Content<'_, Control>,
+        caller: Option<Ticket>,
+    ) -> Result<(), Refusal> {
+        self.write(target, content, caller)
+    }
+
+    fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
+        self.obey_match(source, control)
+    }
+
+    fn retry(&mut self, node: NodeId, closing: bool) -> bool {
+        let Self { endpoint, peering, tags, .. } = self;
+        let Some(peer) = peering.peers.get_mut(node) else { return false };
+        let ends = Ends { own: endpoint.own(), peer: &peer.way };
+        let tasks = peer.server.retry(closing, &ends, tags);
+        let happened = !tasks.is_empty();
+        for task in tasks {
+            self.begin(node, task);
         }
         happened
     }
 
-    /// Whether something can go on that nobody will announce.
-    pub(super) fn needs_progress(&self) -> bool {
-        !self.notifications.is_empty()
-            || !self.letters.is_empty()
-            || !self.read.is_empty()
-            || self.peers.any_needs_progress()
+    /// What was asked of it and not answered ends; what moves has arrived, and MPI will say so.
+    fn conclude(&mut self, node: NodeId) {
+        let unanswered = self.poster.abandon(node, &mut self.tags);
+        self.peering.complete(unanswered);
+    }
+
+    fn abandon(&mut self, node: NodeId, _is_news: bool, caller: Option<Ticket>) {
+        if let Some(peer) = self.peering.peers.get_mut(node) {
+            peer.server.abandon();
+        }
+        self.conclude(node);
+        for running in self.flows.iter_mut().filter(|running| running.peer == node) {
+            self.lingering.get_or_insert_with(clock::now);
+            if let Some(ticket) = caller {
+                running.flow.stop(ticket);
+            }
+        }
     }
 }

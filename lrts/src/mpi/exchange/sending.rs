@@ -1,60 +1,34 @@
-//! Outgoing half of an exchange: frames, own messages and operations.
+//! Outgoing half of a matched exchange: written messages, operations, and what peers are served.
 
-use super::{Exchange, Notification, Purpose, Running};
-use crate::emulated::wire::OPERATIONS_MAX;
-use crate::frame::Frame;
+use super::{MatchedExchange, Purpose, Running};
+use crate::fabric::exchange::{Content, Exchange, Refusal, Unopened};
+use crate::fabric::wire::{Encoded, Header, Kind};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, NoRoom};
+use crate::lrts::Completion;
 use crate::mpi::callers::Ticket;
 use crate::mpi::endpoint::Letter;
 use crate::mpi::server::Task;
-use crate::mpi::wire::{Header, Kind};
+use crate::mpi::wire::Control;
 use crate::operation::Operation;
 
-impl Exchange {
-    /// Sends a frame; lost peers swallow any number.
-    ///
-    /// # Errors
-    /// [`NoRoom`], until some progress did something.
-    ///
-    /// # Panics
-    /// If there is no such peer.
-    pub(in crate::mpi) fn send(
-        &mut self,
-        target: NodeId,
-        frame: Frame<'_>,
-        ticket: Option<Ticket>,
-    ) -> Result<(), NoRoom> {
-        let peer = self.peers.get(target).unwrap_or_else(|| panic!("{target} is no peer"));
-        if peer.goodbyes.is_lost() {
-            return Ok(());
-        }
-        if !peer.goodbyes.may_say() {
-            return Err(NoRoom);
-        }
-        if !peer.waiting.is_empty() {
-            self.flush(target, ticket);
-            if self.peers.next(target).is_some() {
-                return Err(NoRoom);
-            }
-        }
-        self.write(target, Kind::Frame(frame.channel), [frame.head, frame.body], ticket)?;
-        if let Some(peer) = self.peers.get_mut(target) {
-            peer.sent.add(frame.len());
-        }
-        Ok(())
-    }
-
+impl MatchedExchange {
     /// Writes a message and sends it, or leaves it to a thread that may call MPI.
-    fn write(
+    pub(super) fn write(
         &mut self,
         target: NodeId,
-        kind: Kind,
-        body: [&[u8]; 2],
+        content: Content<'_, Control>,
         ticket: Option<Ticket>,
-    ) -> Result<(), NoRoom> {
-        let header = Header { source: self.node, kind }.encode();
-        let letter = self.endpoint.write(&[&header, body[0], body[1]]).ok_or(NoRoom)?;
+    ) -> Result<(), Refusal> {
+        let header = |kind| Header { source: self.peering.node, kind }.encode();
+        let written = match content {
+            Content::Frame(frame) => {
+                self.endpoint.write(&[&header(Kind::Frame(frame.channel)), frame.head, frame.body])
+            }
+            Content::Control(control) => {
+                self.endpoint.write(&[&header(Kind::Control), Encoded::of(&control).as_slice()])
+            }
+        };
+        let letter = written.ok_or(Refusal::Full)?;
         self.sends[letter.slot] = target;
         match ticket {
             Some(ticket) if self.letters.is_empty() => self.send_letter(letter, ticket),
@@ -65,12 +39,12 @@ impl Exchange {
 
     pub(super) fn send_letter(&mut self, letter: Letter, ticket: Ticket) {
         let target = self.sends[letter.slot];
-        let Self { endpoint, peers, .. } = self;
-        let Some(peer) = peers.get(target).filter(|peer| !peer.goodbyes.is_lost()) else {
+        let Self { endpoint, peering, .. } = self;
+        let Some(peer) = peering.peers.get(target).filter(|peer| !peer.goodbyes.is_lost()) else {
             return endpoint.discard(letter);
         };
         if let Err(error) = endpoint.send(letter, &peer.way, ticket) {
-            self.lose(target, error.to_string(), ticket);
+            self.lose(target, error.to_string(), Some(ticket));
         }
     }
 
@@ -78,46 +52,21 @@ impl Exchange {
     ///
     /// # Errors
     /// The operation when too many are open at that peer, or in all.
-    pub(in crate::mpi) fn post_operation(
+    pub(in crate::mpi) fn post_whole(
         &mut self,
         operation: Operation,
         ticket: Option<Ticket>,
     ) -> Result<Option<Completion>, Operation> {
-        let node = operation.key.node;
-        match self.peers.may_post(node) {
-            Ok(true) if self.poster.count(node) < OPERATIONS_MAX => {}
-            Ok(_) => return Err(operation),
-            Err(cause) => return Ok(Some(operation.end(Err(cause)))),
-        }
-        let control = self.poster.post(operation, &mut self.tags)?;
-        self.peers.tell(node, control);
-        self.flush(node, ticket);
-        Ok(None)
+        self.post_operation(operation, ticket, |exchange, operation| {
+            exchange.poster.post(operation, &mut exchange.tags).map_err(Unopened::Refused)
+        })
     }
 
     /// Starts serving a peer.
     pub(super) fn begin(&mut self, node: NodeId, task: Task) {
-        self.peers.tell(node, task.answer);
+        self.peering.peers.tell(node, task.answer);
         if let Some((id, flow)) = task.flow {
             self.flows.push(Running { peer: node, purpose: Purpose::Served(id), flow });
         }
-    }
-
-    /// Writes what waits for a peer. Returns whether anything found room.
-    pub(super) fn flush(&mut self, node: NodeId, ticket: Option<Ticket>) -> bool {
-        let mut left = false;
-        while let Some(control) = self.peers.next(node) {
-            if self.write(node, Kind::Control, [&control.encode(), &[]], ticket).is_err() {
-                break;
-            }
-            left = true;
-            self.peers.told(node);
-        }
-        self.peers.note(node);
-        left
-    }
-
-    pub(super) fn complete(&mut self, completions: impl IntoIterator<Item = Completion>) {
-        self.notifications.extend(completions.into_iter().map(Notification::Completion));
     }
 }

@@ -1,8 +1,6 @@
 //! Keepalive connections beside a network of another backend, and the two words that are written on them.
 
-#[cfg(any(feature = "ofi", feature = "verbs"))]
-use super::GOODBYE;
-use super::{HEARD, Keepalives};
+use super::{GOODBYE, HEARD, Keepalives};
 use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -34,7 +32,6 @@ impl Keepalives {
     }
 
     /// Says goodbye to a peer that was never sent anything.
-    #[cfg(any(feature = "ofi", feature = "verbs"))]
     pub(crate) fn write_goodbye(&self, peer: NodeId) {
         self.write(peer, GOODBYE);
     }
