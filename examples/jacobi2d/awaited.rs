@@ -2,13 +2,14 @@
 //!
 //! Edges that come early, also those of an iteration ahead, wait with the block until it asks for them by their iteration.
 
-use crate::grid::Grid;
-use crate::problem::{Problem, SWEEPS_PER_VERDICT, Side};
+use crate::laplace;
+use crate::problem::{Problem, SWEEPS_PER_VERDICT};
 use chare::prelude::*;
+use chare_examples::stencil::{Grid, Side};
 
 pub(crate) struct Block {
     problem: Problem,
-    grid: Grid,
+    grid: Grid<2>,
     neighbours: Vec<(Side, BlockElementProxy)>,
 }
 
@@ -53,7 +54,8 @@ impl Block {
             this.contribute(max(change), this.this_collection().judge_callback());
             change = this.when(Self::judge).await;
         }
-        let (problem, error) = this.with(|block| (block.problem.clone(), block.grid.error()));
+        let (problem, error) = this
+            .with(|block| (block.problem.clone(), block.problem.error_of(block.this_index(), &block.grid)));
         this.contribute(max(iteration), problem.iterations);
         this.contribute(max(error), problem.error);
     }
@@ -63,7 +65,7 @@ impl Block {
             self.grid.is_ready(self.neighbours.len()),
             "all edges are here, and those of before are back"
         );
-        self.grid.sweep()
+        laplace::sweep(&mut self.grid)
     }
 
     /// Sends the edges of an iteration; returns when each of them is back.

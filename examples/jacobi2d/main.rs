@@ -8,7 +8,7 @@
 //! The boundary is x² - y², which is harmonic also for the five-point stencil, so the solution is known in every point.
 
 mod awaited;
-mod grid;
+mod laplace;
 mod messages;
 mod posted;
 mod problem;

@@ -2,13 +2,14 @@
 //!
 //! A neighbour may be one iteration ahead and never two (see [`crate::posted`]): its edges wait until this block has swept.
 
-use crate::grid::Grid;
-use crate::problem::{Problem, SWEEPS_PER_VERDICT, Side};
+use crate::laplace;
+use crate::problem::{Problem, SWEEPS_PER_VERDICT};
 use chare::prelude::*;
+use chare_examples::stencil::{Grid, Side};
 
 pub(crate) struct Block {
     problem: Problem,
-    grid: Grid,
+    grid: Grid<2>,
     neighbours: Vec<(Side, BlockElementProxy)>,
     /// The iteration whose edges it has sent.
     iteration: u64,
@@ -59,7 +60,7 @@ impl Block {
     fn judge(&mut self, change: f64) {
         if change <= self.problem.tolerance {
             self.contribute(max(self.iteration), self.problem.iterations);
-            self.contribute(max(self.grid.error()), self.problem.error);
+            self.contribute(max(self.problem.error_of(self.this_index(), &self.grid)), self.problem.error);
         } else {
             self.go_on();
         }
@@ -81,7 +82,7 @@ impl Block {
     /// Sweeps as often as edges and verdicts allow.
     fn advance(&mut self) {
         while !self.awaits_verdict && self.grid.is_ready(self.neighbours.len()) {
-            let change = self.grid.sweep();
+            let change = laplace::sweep(&mut self.grid);
             self.iteration += 1;
             for (side, edge) in std::mem::take(&mut self.early) {
                 self.grid.set_frame(side, &edge);

@@ -8,13 +8,14 @@
 //! 3. After every [`SWEEPS_PER_VERDICT`] sweeps the blocks reduce their largest change and wait for the verdict. Edges of the
 //!    next iteration may arrive before it, by rule 2 into a free frame.
 
-use crate::grid::Grid;
-use crate::problem::{Problem, SWEEPS_PER_VERDICT, Side};
+use crate::laplace;
+use crate::problem::{Problem, SWEEPS_PER_VERDICT};
 use chare::prelude::*;
+use chare_examples::stencil::{Grid, Side};
 
 pub(crate) struct Block {
     problem: Problem,
-    grid: Grid,
+    grid: Grid<2>,
     neighbours: Vec<(Side, BlockElementProxy)>,
     /// The iteration whose edges it has sent.
     iteration: u64,
@@ -65,7 +66,7 @@ impl Block {
     fn judge(&mut self, change: f64) {
         if change <= self.problem.tolerance {
             self.contribute(max(self.iteration), self.problem.iterations);
-            self.contribute(max(self.grid.error()), self.problem.error);
+            self.contribute(max(self.problem.error_of(self.this_index(), &self.grid)), self.problem.error);
         } else {
             self.go_on();
         }
@@ -88,7 +89,7 @@ impl Block {
     /// Sweeps as often as edges and verdicts allow.
     fn advance(&mut self) {
         while !self.awaits_verdict && self.grid.is_ready(self.neighbours.len()) {
-            let change = self.grid.sweep();
+            let change = laplace::sweep(&mut self.grid);
             self.iteration += 1;
             if self.iteration.is_multiple_of(SWEEPS_PER_VERDICT) {
                 self.awaits_verdict = true;

@@ -47,3 +47,4 @@ pub mod ddtbench;
 pub mod pair;
 pub mod ports;
 pub mod start;
+pub mod stencil;

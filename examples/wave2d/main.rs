@@ -10,8 +10,8 @@ mod field;
 mod picture;
 mod tile;
 
+use chare_examples::stencil::Side;
 use clap::Parser;
-use field::Field;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tile::{Membrane, Picture, TileProxy};
@@ -53,12 +53,16 @@ fn assemble(membrane: Membrane, tiles: &[Picture]) -> Vec<f64> {
 /// The right answer: a membrane in one piece is its own neighbour.
 fn run_alone(membrane: Membrane, steps: u32) -> Vec<f64> {
     let side = membrane.side();
-    let mut field = Field::new(side, side, |column, row| membrane.bump(column, row));
+    let mut field = field::at_rest(side, |column, row| membrane.bump(column, row));
     for _ in 0..steps {
-        let [left, right, below, above] = field.edges();
-        field.step(&[right, left, above, below]);
+        for side in Side::all(2) {
+            let edge = field.edge_values(side);
+            field.set_frame(side.opposite(), &edge);
+        }
+        assert!(field.is_ready(4), "nobody else reads it");
+        field::step(&mut field);
     }
-    field.values().to_vec()
+    field::values(&field)
 }
 
 async fn run(options: Options) -> bool {

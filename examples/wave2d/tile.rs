@@ -1,9 +1,9 @@
 //! A tile of the membrane as a chare. It sends its edges, and takes a step when it has those of its four neighbours.
 
-use crate::field::{Field, Surroundings};
+use crate::field;
 use chare::prelude::*;
+use chare_examples::stencil::{Grid, Side};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// The membrane, whose opposite sides touch.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -42,15 +42,15 @@ pub(crate) type Picture = ((u32, u32), Vec<f64>);
 
 pub(crate) struct Tile {
     membrane: Membrane,
-    field: Field,
+    field: Grid<2>,
     /// Steps taken.
     time: u32,
     /// Steps to take.
     end: u32,
     /// The callback for the end of these steps.
     done: Option<Callback<Vec<Picture>>>,
-    /// The edges that the neighbours have sent, by step: a neighbour may be ahead by one.
-    arrived: BTreeMap<u32, [Option<Vec<f64>>; 4]>,
+    /// The edges that neighbours have sent for the next step but one: a neighbour may be ahead by one.
+    early: Vec<(Side, Vec<f64>)>,
 }
 
 #[chare(array, index = (u32, u32))]
@@ -60,8 +60,8 @@ impl Tile {
         let (right, up): (u32, u32) = chare::this_index();
         let points = membrane.points as usize;
         let bump = |column, row| membrane.bump(right as usize * points + column, up as usize * points + row);
-        let field = Field::new(points, points, bump);
-        Self { membrane, field, time: 0, end: 0, done: None, arrived: BTreeMap::new() }
+        let field = field::at_rest(points, bump);
+        Self { membrane, field, time: 0, end: 0, done: None, early: Vec::new() }
     }
 
     /// Goes on for some steps of time; `done` gets the picture then.
@@ -74,9 +74,13 @@ impl Tile {
 
     /// A neighbour's edge, on this side, as it is before step `time`.
     #[entry]
-    fn touch(&mut self, time: u32, side: u8, edge: Vec<f64>) {
-        self.arrived.entry(time).or_default()[usize::from(side)] = Some(edge);
-        self.step_if_ready();
+    fn touch(&mut self, time: u32, side: Side, edge: Vec<f64>) {
+        if time == self.time {
+            self.field.set_frame(side, &edge);
+            self.step_if_ready();
+        } else {
+            self.early.push((side, edge));
+        }
     }
 }
 
@@ -85,31 +89,29 @@ impl Tile {
     fn go_on(&mut self) {
         if self.time == self.end {
             if let Some(done) = self.done.take() {
-                self.contribute(set((self.this_index(), self.field.values().to_vec())), done);
+                self.contribute(set((self.this_index(), field::values(&self.field))), done);
             }
             return;
         }
-        let (tiles, Membrane { tiles: count, .. }) = (self.this_collection(), self.membrane);
-        let (x, y) = self.this_index();
-        let (before, after) = (|at: u32| (at + count - 1) % count, |at: u32| (at + 1) % count);
-        let neighbours = [(before(x), y), (after(x), y), (x, before(y)), (x, after(y))];
-        // Our left side is our neighbour's right.
-        for ((neighbour, edge), side) in neighbours.into_iter().zip(self.field.edges()).zip([1, 0, 3, 2]) {
-            tiles.at(neighbour).touch(self.time, side, edge);
+        let (tiles, blocks) = (self.this_collection(), [u64::from(self.membrane.tiles); 2]);
+        let (right, up) = self.this_index();
+        for side in Side::all(2) {
+            let [right, up] = side.around([right.into(), up.into()], blocks).map(|at| at as u32);
+            tiles.at((right, up)).touch(self.time, side.opposite(), self.field.edge_values(side));
         }
         self.step_if_ready();
     }
 
     /// Takes the next step if its surroundings are here and this tile has sent its own edges.
     fn step_if_ready(&mut self) {
-        let is_complete = |edges: &[Option<Vec<f64>>; 4]| edges.iter().all(Option::is_some);
-        if self.time == self.end || !self.arrived.get(&self.time).is_some_and(is_complete) {
+        if self.time == self.end || !self.field.is_ready(4) {
             return;
         }
-        let edges = self.arrived.remove(&self.time).unwrap_or_default();
-        let surroundings: Surroundings = edges.map(Option::unwrap_or_default);
-        self.field.step(&surroundings);
+        field::step(&mut self.field);
         self.time += 1;
+        for (side, edge) in std::mem::take(&mut self.early) {
+            self.field.set_frame(side, &edge);
+        }
         self.go_on();
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! Faces that come early, also those of an iteration ahead, wait with the block until it asks for them by their iteration.
 
-use crate::grid::{Grid, Side};
 use crate::problem::{Place, Problem};
 use chare::prelude::*;
+use chare_examples::stencil::{Grid, Side};
 
 pub(crate) struct Block {
     problem: Problem,
-    grid: Grid,
+    grid: Grid<3>,
 }
 
 #[chare(array, index = Place)]
@@ -28,22 +28,22 @@ impl Block {
         let mut before: Vec<chare::Future<u64>> = Vec::new();
         for iteration in 0..problem.iterations {
             let mut backs = Vec::new();
-            for side in Side::ALL {
+            for side in Side::all(3) {
                 let (back, on_back) = chare::future();
                 let neighbour = this.this_collection().at(problem.neighbour(this.this_index(), side));
-                let face = this.with(|block| block.grid.face(side));
+                let face = this.with(|block| block.grid.edge(side));
                 neighbour.receive(iteration, side.opposite(), face.on_sent(on_back));
                 backs.push(back);
             }
-            for _ in Side::ALL {
+            for _ in Side::all(3) {
                 let (_, side, face) = this.when(Self::receive).reference(iteration).await;
                 this.with(|block| block.grid.set_frame(side, face.iter()));
             }
             // The sweep writes the array that the faces of the iteration before have left from.
             chare::wait_all(std::mem::replace(&mut before, backs)).await;
             this.with(|block| {
-                assert!(block.grid.is_ready(), "all faces are here, and those of before are back");
-                block.grid.sweep();
+                assert!(block.grid.is_ready(6), "all faces are here, and those of before are back");
+                problem.sweep(&mut block.grid);
             });
         }
         this.with(|block| problem.check(this.this_index(), &block.grid));

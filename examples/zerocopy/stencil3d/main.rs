@@ -13,7 +13,7 @@
 //! ```
 
 mod awaited;
-mod grid;
+mod heat;
 mod messages;
 mod posted;
 mod problem;

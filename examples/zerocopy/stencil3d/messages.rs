@@ -3,13 +3,13 @@
 //! A neighbour sends its face of iteration `i + 1` only after it has this block's face of `i`, but perhaps before this block has all of
 //! its own: it is ahead by one iteration and never by two. What comes early waits.
 
-use crate::grid::{Grid, Side};
 use crate::problem::{Place, Problem};
 use chare::prelude::*;
+use chare_examples::stencil::{Grid, Side};
 
 pub(crate) struct Block {
     problem: Problem,
-    grid: Grid,
+    grid: Grid<3>,
     /// The iteration whose faces it has sent.
     iteration: u32,
     /// Faces of the next iteration.
@@ -40,16 +40,16 @@ impl Block {
     }
 
     fn send_faces(&self) {
-        for side in Side::ALL {
+        for side in Side::all(3) {
             let neighbour = self.this_collection().at(self.problem.neighbour(chare::this_index(), side));
-            neighbour.receive(side.opposite(), self.iteration, self.grid.face_values(side));
+            neighbour.receive(side.opposite(), self.iteration, self.grid.edge_values(side));
         }
     }
 
     /// Sweeps as often as faces allow.
     fn advance(&mut self) {
-        while self.grid.is_ready() {
-            self.grid.sweep();
+        while self.grid.is_ready(6) {
+            self.problem.sweep(&mut self.grid);
             self.iteration += 1;
             if self.iteration == self.problem.iterations {
                 self.problem.check(self.this_index(), &self.grid);

@@ -3,13 +3,13 @@
 //! A neighbour is ahead by one iteration and never by two (see [`crate::messages`]), so the frames of two arrays suffice: of the one that is
 //! swept, and of the one that the sweep writes. It is written when the faces that left from it have come back.
 
-use crate::grid::{Grid, Side};
 use crate::problem::{Place, Problem};
 use chare::prelude::*;
+use chare_examples::stencil::{Grid, Side};
 
 pub(crate) struct Block {
     problem: Problem,
-    grid: Grid,
+    grid: Grid<3>,
     /// The iteration whose faces it has sent.
     iteration: u32,
     done: Callback<()>,
@@ -46,17 +46,17 @@ impl Block {
 
     fn send_faces(&self) {
         let back = self.this_chare().face_back_callback();
-        for side in Side::ALL {
+        for side in Side::all(3) {
             let neighbour = self.this_collection().at(self.problem.neighbour(chare::this_index(), side));
-            let face = self.grid.face(side).registration(self.problem.registration.into());
+            let face = self.grid.edge(side).registration(self.problem.registration.into());
             neighbour.receive(side.opposite(), self.iteration, face.on_sent(back));
         }
     }
 
     /// Sweeps as often as faces allow.
     fn advance(&mut self) {
-        while self.iteration < self.problem.iterations && self.grid.is_ready() {
-            self.grid.sweep();
+        while self.iteration < self.problem.iterations && self.grid.is_ready(6) {
+            self.problem.sweep(&mut self.grid);
             self.iteration += 1;
             if self.iteration == self.problem.iterations {
                 self.problem.check(self.this_index(), &self.grid);

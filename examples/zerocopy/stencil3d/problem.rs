@@ -1,12 +1,13 @@
 //! Problem: the box, its division into blocks, and the right answer. It knows no chare types.
 
-use crate::grid::{Extent, Grid, Side};
+use crate::heat::{self, Extent};
 use chare::Buffer;
 use chare_examples::ports::RegistrationMode;
+use chare_examples::stencil::{Grid, Side};
 use serde::{Deserialize, Serialize};
 
 /// The index of a block.
-pub(crate) type Place = (usize, usize, usize);
+pub(crate) type Place = (u64, u64, u64);
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -24,44 +25,45 @@ pub(crate) struct Problem {
 
 impl Problem {
     /// Blocks along each axis.
-    pub(crate) fn blocks(&self) -> Extent {
-        [0, 1, 2].map(|axis| self.points[axis] / self.block[axis])
+    pub(crate) fn blocks(&self) -> [u64; 3] {
+        [0, 1, 2].map(|axis| (self.points[axis] / self.block[axis]) as u64)
     }
 
     /// A block at first.
-    pub(crate) fn grid(&self) -> Grid {
-        Grid::new(self.block, self.block)
+    pub(crate) fn grid(&self) -> Grid<3> {
+        heat::grid(self.block, self.block)
+    }
+
+    /// Sweeps a block.
+    pub(crate) fn sweep(&self, grid: &mut Grid<3>) {
+        heat::sweep(grid, self.block);
     }
 
     /// The block beyond a side; the box continues at its opposite side.
     pub(crate) fn neighbour(&self, place: Place, side: Side) -> Place {
-        let (blocks, mut place) = (self.blocks(), Extent::from(place));
-        let (axis, is_upper) = side.axis();
-        let step = if is_upper { 1 } else { blocks[axis] - 1 };
-        place[axis] = (place[axis] + step) % blocks[axis];
-        place.into()
+        side.around(place.into(), self.blocks()).into()
     }
 
     /// The whole box after all iterations, as one process alone computes it: a readonly value, for [`Problem::check`].
     pub(crate) fn solve(&self) -> Buffer<f64> {
-        Grid::solve(self.points, self.block, self.iterations).rows().collect::<Vec<_>>().concat().into()
+        let whole = heat::solve(self.points, self.block, self.iterations);
+        whole.lines().map(|(_, points)| points).collect::<Vec<_>>().concat().into()
     }
 
     /// Compares a block with its part of the whole, if that is asked for.
     ///
     /// # Panics
     /// If they differ.
-    pub(crate) fn check(&self, place: Place, grid: &Grid) {
+    pub(crate) fn check(&self, place: Place, grid: &Grid<3>) {
         if !self.is_verified {
             return;
         }
         let whole = chare::readonly::<Buffer<f64>>();
         let Self { points, block, .. } = self;
-        let extent = Extent::from(place);
-        let [first_x, first_y, first_z] = [0, 1, 2].map(|axis| extent[axis] * block[axis]);
-        for (number, row) in grid.rows().enumerate() {
-            let (y, z) = (number % block[1], number / block[1]);
-            let start = ((first_z + z) * points[1] + first_y + y) * points[0] + first_x;
+        let place_of_block = <[u64; 3]>::from(place);
+        let first = [0, 1, 2].map(|axis| place_of_block[axis] as usize * block[axis]);
+        for ([_, y, z], row) in grid.lines() {
+            let start = ((first[2] + z) * points[1] + first[1] + y) * points[0] + first[0];
             let expected = &whole[start..start + block[0]];
             assert!(row == expected, "block {place:?} differs in row {y} of layer {z}");
         }

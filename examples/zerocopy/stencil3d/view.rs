@@ -1,13 +1,13 @@
 //! A block of the box as a chare that lends its faces to six neighbours, as Charm++'s does: it sweeps when it has theirs and
 //! its own are back, and waits for all others.
 
-use crate::grid::{Grid, Side};
 use crate::problem::{Place, Problem};
 use chare::prelude::*;
+use chare_examples::stencil::{Grid, Side};
 
 pub(crate) struct Block {
     problem: Problem,
-    grid: Grid,
+    grid: Grid<3>,
     iteration: u32,
     faces_arrived: u32,
     faces_back: u32,
@@ -25,9 +25,9 @@ impl Block {
     #[entry]
     pub(crate) fn step(&mut self) {
         let back = self.this_chare().face_back_callback();
-        for side in Side::ALL {
+        for side in Side::all(3) {
             let neighbour = self.this_collection().at(self.problem.neighbour(self.this_index(), side));
-            let face = self.grid.face(side).registration(self.problem.registration.into());
+            let face = self.grid.edge(side).registration(self.problem.registration.into());
             neighbour.receive(side.opposite(), face.on_sent(back));
         }
     }
@@ -53,8 +53,8 @@ impl Block {
             return;
         }
         (self.faces_arrived, self.faces_back) = (0, 0);
-        assert!(self.grid.is_ready(), "all faces are here and back");
-        self.grid.sweep();
+        assert!(self.grid.is_ready(6), "all faces are here and back");
+        self.problem.sweep(&mut self.grid);
         self.iteration += 1;
         if self.iteration < self.problem.iterations {
             self.contribute(barrier(), self.this_collection().step_callback());
