@@ -19,5 +19,6 @@ pub(crate) mod sleep;
 pub(crate) mod spsc;
 pub(crate) mod sync;
 pub(crate) mod typed_box;
+pub(crate) mod unpark;
 pub(crate) mod wake_flag;
 pub(crate) mod watcher;

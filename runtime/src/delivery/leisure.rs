@@ -1,5 +1,5 @@
 //! Leisure of a PE that nobody calls: whether it helps with long copies right away, and how long it stays awake.
-//! Owned by the loop of [`super::scheduler`].
+//! Owned by the loop of [`super::thread`].
 
 use crate::pe::Pe;
 use chare_lrts::clock;

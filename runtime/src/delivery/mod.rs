@@ -13,6 +13,7 @@
 mod bringing_in;
 pub(crate) mod dispatch;
 pub(crate) mod fire;
+mod idle;
 pub(crate) mod inbox;
 pub(crate) mod invocation;
 mod leisure;
@@ -22,5 +23,6 @@ pub(crate) mod outbox;
 pub(crate) mod outliving;
 pub(crate) mod polling;
 pub(crate) mod remote_call;
-pub(crate) mod scheduler;
+mod scheduler;
 pub(crate) mod shared_call;
+pub(crate) mod thread;

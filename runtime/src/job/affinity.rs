@@ -1,7 +1,7 @@
 //! Processor affinity: the processor that each PE is pinned to, and its policy while idle.
 
 use super::company::Company;
-use crate::delivery::scheduler::IdlePolicy;
+use crate::delivery::thread::IdlePolicy;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// The processor of one PE, if it is pinned, and its policy while idle.

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "each PE is a thread of the machine's")]
 
 use super::affinity::{self, Seat};
+use super::goodbye::Goodbye;
 use super::greeting::{Agreement, greet};
 use super::pes::Pes;
 use super::program;
@@ -10,7 +11,7 @@ use super::services::{NODE_SERVICES, SERVICES};
 use crate::api::context;
 use crate::base::fence;
 use crate::base::numbering::JobNumbers;
-use crate::delivery::{polling, scheduler};
+use crate::delivery::{polling, thread};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::model::topology::Topology;
@@ -25,8 +26,8 @@ use crate::services::survey::{self, Purpose, Reason};
 use crate::transfer::device;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::clock;
+use chare_lrts::events;
 use chare_lrts::reach::{Reach, ReachOptions};
-use chare_lrts::{Lrts, events};
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -141,7 +142,7 @@ impl ReadyNode {
                 let body = move || {
                     let policy = seat.take();
                     let pe = Pe::new(id, node, shuffle, SERVICES);
-                    scheduler::run(&pe, policy, || {
+                    thread::run(&pe, policy, || {
                         if let Some(main) = main {
                             run_main(&pe, main);
                         }
@@ -178,6 +179,7 @@ pub(crate) fn wait_for_end(node: &Arc<Node>) {
     let mut lookout = Lookout::default();
     while !node.wait_for_end_within(Lookout::INTERVAL) {
         lookout.look(node);
+        survey::conclude_due(node);
     }
 }
 
@@ -205,22 +207,13 @@ async fn tell_of_waits() {
 /// Sends the messages that are left and takes leave of the peers. Its time is bounded: a peer that does not answer is left behind.
 pub(crate) fn close(node: &Arc<Node>) {
     let deadline = clock::now() + GOODBYE_PATIENCE;
-    node.timeline.finish();
-    node.withdraw();
-    while node.is_unsettled() && clock::now() < deadline {
-        polling::progress(node, None);
-    }
-    let _ = polling::tidy(node, Duration::ZERO);
-    node.network.shutdown();
-    while !node.network.is_closed() && clock::now() < deadline {
-        if !polling::progress(node, None) {
+    let mut goodbye = Goodbye::leave(node);
+    while !goodbye.is_gone() && clock::now() < deadline {
+        if !polling::progress(node, None) && goodbye.is_said() {
             node.network.wait(Some(Duration::from_millis(1)));
         }
     }
-    if let Some(Err(cause)) = node.network.trace_file().map(|trace| trace.finish()) {
-        node.fail_after_end(JobError::Lrts { node: node.id, cause });
-    }
-    node.clear();
+    goodbye.clear();
 }
 
 /// The end of the job on a node.
@@ -239,6 +232,16 @@ mod tests {
     use super::*;
     use chare_lrts::bootstrap::single::Single;
     use std::sync::mpsc;
+
+    #[test]
+    fn a_survey_is_told_when_its_time_is_over_although_no_pe_answers() {
+        let ready = open(&NodeOptions::default(), JobNumbers::begin(), &mut Single::new()).expect("it is alone");
+        survey::begin_until(&ready.node, Purpose::Report(Reason::Request), Some(clock::now()));
+        assert!(survey::conclude_due(&ready.node));
+        assert!(!survey::conclude_due(&ready.node), "it was told once");
+        survey::request(&ready.node);
+        assert!(!survey::conclude_due(&ready.node), "PEs have time to answer");
+    }
 
     #[test]
     fn a_failure_is_announced_once_and_before_anything_ends() {

@@ -12,6 +12,7 @@ pub(crate) mod cpus;
 #[cfg(feature = "dashboard")]
 mod dashboard;
 mod dispositions;
+mod goodbye;
 mod greeting;
 pub(crate) mod in_process;
 #[cfg(feature = "launch")]

@@ -5,8 +5,7 @@
 //!    opens the way for its first message to the other; the receiving end goes through the mailbox, like a message.
 //! 2. Work from any other thread goes through the mailbox, and so does a message of which the sender says when it is to run: it has a lane
 //!    of its own, which the PE empties whenever it looks, so that the run queue sorts what is in it. No flood of others is before it.
-
-#![expect(clippy::disallowed_methods, reason = "parks the thread that runs the PE")]
+//! 3. Whoever runs the PE says once how the PE is woken: a thread unparks, a driver of many PEs would note whom to run.
 
 use super::credit::Cost;
 use super::way::Receiver;
@@ -18,8 +17,7 @@ use crate::model::ids::{BegunCall, TaskKey};
 use crossbeam_queue::SegQueue;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::thread::Thread;
-use std::time::Duration;
+use std::task::Waker;
 
 /// A piece of work for a PE, as other threads leave it.
 pub(crate) enum Work {
@@ -96,17 +94,18 @@ pub(crate) struct Mailbox {
     /// Work that the PE sorts.
     sorted: SegQueue<Sorted>,
     sleep: Sleep,
-    thread: OnceLock<Thread>,
+    /// Wakes a PE that is announced as [`Sleeper::Thread`].
+    waker: OnceLock<Waker>,
 }
 
 impl Mailbox {
     pub(crate) fn new() -> Self {
-        Self { queue: SegQueue::new(), sorted: SegQueue::new(), sleep: Sleep::new(), thread: OnceLock::new() }
+        Self { queue: SegQueue::new(), sorted: SegQueue::new(), sleep: Sleep::new(), waker: OnceLock::new() }
     }
 
-    /// Sets the thread that runs the PE: the caller's.
-    pub(crate) fn attach(&self) {
-        let _ = self.thread.set(std::thread::current());
+    /// Sets how the PE is woken from now on.
+    pub(crate) fn attach(&self, waker: Waker) {
+        let _ = self.waker.set(waker);
     }
 
     pub(crate) fn push(&self, work: Work) -> Wake {
@@ -145,8 +144,8 @@ impl Mailbox {
     }
 
     fn unpark(&self) {
-        if let Some(thread) = self.thread.get() {
-            thread.unpark();
+        if let Some(waker) = self.waker.get() {
+            waker.wake_by_ref();
         }
     }
 
@@ -174,15 +173,12 @@ impl Mailbox {
         Some(work)
     }
 
-    /// Parks the PE's thread until a push or the `timeout`, unless `stay_awake`, asked after the announcement, returns true.
-    pub(crate) fn park(&self, timeout: Option<Duration>, stay_awake: impl FnOnce() -> bool) {
-        self.sleep_as(Sleeper::Thread, stay_awake, || match timeout {
-            Some(timeout) => std::thread::park_timeout(timeout),
-            None => std::thread::park(),
-        });
+    /// Runs `park`, which a push ends by the PE's waker, unless `stay_awake`, asked after the announcement, returns true.
+    pub(crate) fn park(&self, stay_awake: impl FnOnce() -> bool, park: impl FnOnce()) {
+        self.sleep_as(Sleeper::Thread, stay_awake, park);
     }
 
-    /// Runs `wait`, during which pushes wake the network instead of the thread, unless `stay_awake` returns true.
+    /// Runs `wait`, during which pushes wake the network instead, unless `stay_awake` returns true.
     pub(crate) fn wait_in_network(&self, stay_awake: impl FnOnce() -> bool, wait: impl FnOnce()) {
         self.sleep_as(Sleeper::Network, stay_awake, wait);
     }
@@ -193,5 +189,39 @@ impl Mailbox {
             sleep();
         }
         self.sleep.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[derive(Default)]
+    struct Woken(AtomicU32);
+
+    impl std::task::Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn whoever_runs_a_pe_is_told_once_of_work_that_comes_while_it_rests() {
+        let (mailbox, woken) = (Mailbox::new(), Arc::new(Woken::default()));
+        let times = || woken.0.load(Ordering::Relaxed);
+        let push = || mailbox.push(Work::Begin(Box::new(|| Box::pin(async {}))));
+        mailbox.attach(Waker::from(Arc::clone(&woken)));
+        assert_eq!((push(), times()), (Wake::Nothing, 0), "it is awake");
+        mailbox.park(
+            || false,
+            || {
+                assert_eq!((push(), times()), (Wake::Nothing, 1));
+                assert_eq!((push(), times()), (Wake::Nothing, 1), "once");
+            },
+        );
+        mailbox.wait_in_network(|| false, || assert_eq!((push(), times()), (Wake::Network, 1)));
+        mailbox.park(|| true, || panic!("there is work"));
     }
 }

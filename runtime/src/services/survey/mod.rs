@@ -4,11 +4,11 @@
 //!    asks the PEs of the other nodes. Another node that wants one asks node 0 for it.
 //! 2. Each PE answers what waits there ([`Waits`]) or what was done there ([`Figures`]). Answers are taken in by whichever thread reads
 //!    them, so that no certain PE has to be free: an entry that does not end is one of the things that a survey is to show.
-//! 3. A survey ends with its last answer or when it is [concluded](conclude); then it is told once.
+//! 3. A survey ends with its last answer or when it is [concluded](conclude); then it is told once. One that somebody asked for has a time:
+//!    whichever PE of node 0 is the first to see it pass concludes the survey, and if all of them are in an entry, who waits for the job's
+//!    end does ([`conclude_due`]).
 //!
 //! Nothing here is counted: quiescence, which asks for surveys, does not see them.
-
-#![expect(clippy::disallowed_methods, reason = "answers are waited for in real time")]
 
 mod figures;
 mod report;
@@ -36,8 +36,8 @@ pub(crate) use figures::EntryTime;
 pub(crate) use figures::Figures;
 use parking_lot::Mutex;
 pub(crate) use report::Reason;
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use waits::Waits;
@@ -51,6 +51,12 @@ pub(crate) const SERVICE: Service = Service {
         receive(pe, opened(message));
         Outcome::NotCounted
     },
+    poll: |pe| {
+        let did = conclude_due(&pe.node);
+        attend(pe);
+        did
+    },
+    due: |pe| next_due(&pe.node),
     ..Service::named(ID, "surveys")
 };
 
@@ -112,11 +118,13 @@ impl SystemMessage for Message {
 struct Surveys {
     begun: u64,
     requested: Option<Instant>,
-    under_way: FxHashMap<u64, Survey>,
+    under_way: BTreeMap<u64, Survey>,
 }
 
 struct Survey {
     purpose: Purpose,
+    /// When it is concluded, if nobody else sees to that.
+    until: Option<Instant>,
     /// Whether the other nodes have been asked.
     is_spread: bool,
     answers: Vec<(PeId, Answer)>,
@@ -152,12 +160,17 @@ fn surveys(node: &Node) -> &Mutex<Surveys> {
 
 /// On node 0, on any thread: begins a survey. Returns its number.
 pub(crate) fn begin(node: &Arc<Node>, purpose: Purpose) -> u64 {
+    begin_until(node, purpose, None)
+}
+
+/// Begins a survey that is concluded at a certain time, if it has one.
+pub(crate) fn begin_until(node: &Arc<Node>, purpose: Purpose, until: Option<Instant>) -> u64 {
     let subject = purpose.subject();
     let round = {
         let mut surveys = surveys(node).lock();
         surveys.begun += 1;
         let round = surveys.begun;
-        surveys.under_way.insert(round, Survey { purpose, is_spread: false, answers: Vec::new() });
+        surveys.under_way.insert(round, Survey { purpose, until, is_spread: false, answers: Vec::new() });
         round
     };
     leave_with_all(node, || Message::Ask { round, subject });
@@ -169,23 +182,16 @@ pub(crate) fn request(node: &Arc<Node>) {
     if node.id != HUB {
         return leave_with_all(node, || Message::Request);
     }
-    let is_new = {
+    let until = {
         let (mut surveys, now) = (surveys(node).lock(), clock::now());
         let is_new = surveys.requested.is_none_or(|before| now.duration_since(before) > TOGETHER);
         if is_new {
             surveys.requested = Some(now);
         }
-        is_new
+        is_new.then_some(now + PATIENCE)
     };
-    if is_new {
-        let round = begin(node, Purpose::Report(Reason::Request));
-        let node = Arc::clone(node);
-        let wait = move || {
-            std::thread::sleep(PATIENCE);
-            conclude(&node, round);
-        };
-        // Without a thread, the survey ends with its last answer.
-        let _ = std::thread::Builder::new().name("survey".to_owned()).spawn(wait);
+    if until.is_some() {
+        begin_until(node, Purpose::Report(Reason::Request), until);
     }
 }
 
@@ -200,6 +206,7 @@ fn receive(pe: &Pe, message: Message) {
     match message {
         Message::Request => send_to_hub(pe, &Message::Request),
         Message::Ask { round, subject } => {
+            attend(pe);
             if pe.node.id == HUB && claim_spread(&pe.node, round) {
                 let all = (0..pe.node.topology.pes()).map(PeId);
                 for to in all.filter(|to| !pe.node.is_here(*to)) {
@@ -277,6 +284,27 @@ fn hear(node: &Arc<Node>, round: u64, from: PeId, answer: Answer) {
     if is_whole {
         conclude(node, round);
     }
+}
+
+/// A PE of node 0 looks at the clock while a survey has a time.
+fn attend(pe: &Pe) {
+    pe.attend_to(ID, next_due(&pe.node).is_some());
+}
+
+fn next_due(node: &Node) -> Option<Instant> {
+    surveys(node).lock().under_way.values().filter_map(|survey| survey.until).min()
+}
+
+/// Tells the surveys whose time is over; returns whether there were any. On any thread.
+pub(crate) fn conclude_due(node: &Arc<Node>) -> bool {
+    let now = clock::now();
+    let is_over = |survey: &Survey| survey.until.is_some_and(|until| until <= now);
+    let over: Vec<u64> = {
+        let surveys = surveys(node).lock();
+        surveys.under_way.iter().filter(|(_, survey)| is_over(survey)).map(|(round, _)| *round).collect()
+    };
+    over.iter().for_each(|round| conclude(node, *round));
+    !over.is_empty()
 }
 
 /// Tells a survey that is whole, or whose time is over; does nothing if it has been told.
