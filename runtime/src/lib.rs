@@ -162,10 +162,10 @@ pub use model::index_range::indices;
 pub use model::nocopy::{
     Buffer, BufferMut, BufferSelection, Completion, DeviceLanding, DevicePosted, DeviceReceived,
     DeviceSourceHandle, DeviceTargetHandle, DeviceTransferError, DeviceTransferFailed, DeviceTransferred,
-    Element, Landing, MatchError, NocopyArgument, NocopyLanding, NotJoined, NotPosted, NotSplit, Part,
-    PartLayout, PartMut, Post, PostError, PostRefusal, Posted, Received, ReceivedView, Registration, Rest,
-    SendBuffer, SendDeviceBuffer, SendPart, Sent, SentDevice, Several, SeveralMut, Shown, SourceHandle,
-    SourceSelection, Split, SplitAll, TargetHandle, TargetSelection,
+    Element, Landing, LayoutMethod, LayoutMethodError, MatchError, NocopyArgument, NocopyLanding, NotJoined,
+    NotPosted, NotSplit, Part, PartLayout, PartMut, Post, PostError, PostRefusal, Posted, Received,
+    ReceivedView, Registration, Rest, SendBuffer, SendDeviceBuffer, SendPart, Sent, SentDevice, Several,
+    SeveralMut, Shown, SourceHandle, SourceSelection, Split, SplitAll, TargetHandle, TargetSelection,
 };
 pub use model::priority::Priority;
 pub use model::reduction::reducers::{
@@ -174,7 +174,6 @@ pub use model::reduction::reducers::{
     statistics, sum, tuple,
 };
 pub use model::registry::{Instantiated, This};
-pub use node::lending::methods::{LayoutMethod, LayoutMethodError};
 pub use node::lending::transfers::Status;
 pub use pe::futures::Future;
 /// Waits for several futures at once, until all are over; tokio's macro.

@@ -137,3 +137,47 @@ fn what_protects_a_path_is_told() {
         assert!(outcome.stdout.contains(words), "{options}: {outcome:?}");
     }
 }
+
+/// The line of `+stats` for what a node did with the first nocopy argument of `Member::borrow`.
+fn way(outcome: &Outcome, end: &str) -> Vec<String> {
+    let start = format!("{end} probe::Member::borrow, nocopy argument 1: ");
+    outcome.stdout.lines().filter_map(|line| line.strip_prefix(&start)).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_way_of_an_argument_is_told_with_its_reason() {
+    let of_all = "10 times (8000000 bytes), because";
+    let fetched = "fetched {} the memory is not mapped";
+    for (options, sent, received) in [
+        ("", "its receiver maps the memory", "read in place {} the memory is mapped"),
+        ("+lrts cma", "the kernel copies it from process to process", fetched),
+        ("+nolocal", "messages fetch it", fetched),
+    ] {
+        let outcome = run(probe(&format!("lend +n 2 +stats {options}")));
+        assert_eq!(outcome.code, Some(0), "{options}: {outcome:?}");
+        let told = |line: &str| line.replace("{}", of_all);
+        let sent = format!("lent {{}} {sent}");
+        assert_eq!(way(&outcome, "node 0 sent"), [told(&sent)], "{options}: {outcome:?}");
+        assert_eq!(way(&outcome, "node 1 received"), [told(received)], "{options}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_packed_argument_says_why() {
+    let (lent, packed, fetched) = ("lent", "packed", "fetched");
+    let (passed, read) = ("copied by one pass", "read in place");
+    let (mapped, mapped_here) = ("its receiver maps the memory", "the memory is mapped");
+    let costs = "to pack it costs less than the vectors of the kernel";
+    for (options, sent, received) in [
+        ("", (lent, mapped), (passed, mapped_here)),
+        // What is packed lies in the pool.
+        ("+layouts pack", (packed, "`+layouts pack` says so"), (read, mapped_here)),
+        ("+lrts cma", (packed, costs), (fetched, "the memory is not mapped")),
+    ] {
+        let outcome = run(probe(&format!("select +n 2 +stats {options}")));
+        assert_eq!(outcome.code, Some(0), "{options}: {outcome:?}");
+        let told = |(way, reason)| format!("{way} 21 times (840000 bytes), because {reason}");
+        assert_eq!(way(&outcome, "node 0 sent"), [told(sent)], "{options}: {outcome:?}");
+        assert_eq!(way(&outcome, "node 1 received"), [told(received)], "{options}: {outcome:?}");
+    }
+}

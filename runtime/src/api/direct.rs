@@ -21,6 +21,7 @@ use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use crate::pe::Pe;
 use crate::transfer::copy::laid_out::{self, Remote};
+use crate::transfer::copy::packing;
 use crate::transfer::copy::scattered_put::put_scattered;
 use chare_lrts::{MemoryMut, TransferError};
 use serde::{Deserialize, Serialize};
@@ -248,7 +249,7 @@ fn put<T: Element>(
     let (offset, _) = range.bytes::<T>();
     let memory = match &layout {
         None => from.memory().clone(),
-        Some(layout) => laid_out::packed_memory(&node, from.memory(), layout),
+        Some(layout) => packing::packed_memory(&node, from.memory(), layout),
     };
     let then_node = Arc::clone(&node);
     let finish = move |moved: Result<usize, TransferError>| {

@@ -19,8 +19,7 @@ use crate::pe::Pe;
 use crate::pe::queued::Queued;
 use crate::transfer::copy::{helping, laid_out};
 use crate::transfer::take::remote_memory;
-use crate::transfer::{Destination, arrival, device};
-use chare_lrts::reach::LONG_BYTES_MIN;
+use crate::transfer::{Destination, arrival, device, ways};
 use chare_lrts::{NodeId, codec};
 use smallvec::smallvec;
 use std::sync::Arc;
@@ -288,12 +287,13 @@ fn take_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resul
     }
     let lender = Lender { node: source, token };
     if let Some(memory) = remote_memory::view(node, &key, None)? {
+        let memory_bytes = memory.len();
         let read = move |node: &Arc<Node>| {
             receive_large(node, source, memory.as_slice());
             drop(memory);
             remote_memory::send_release(node, lender, key.len);
         };
-        if key.len >= LONG_BYTES_MIN as u64 {
+        if ways::is_long(memory_bytes) {
             node.put_off(Box::new(read));
         } else {
             read(node);

@@ -116,9 +116,8 @@ pub(crate) fn forward(pe: &Pe, to: PeId, Envelope { options, body }: Envelope) {
 fn post_staged(node: &Arc<Node>, to: PeId, options: CallOptions, call: Call) {
     let Call { target, from, entry, arguments, nocopy, reference } = call;
     let peer = node.topology.node_of(to);
-    let nocopy = nocopy
-        .map_or_else(Few::new, |nocopy| describing::describe(node, peer, entry.nocopy, *nocopy))
-        .into_vec();
+    let nocopy =
+        nocopy.map_or_else(Few::new, |nocopy| describing::describe(node, peer, entry, *nocopy)).into_vec();
     let lent = lent_bytes(&nocopy);
     let header = Header::Call { to, from, target, entry: entry.id, options, reference, nocopy };
     let what = header.describe();
@@ -204,5 +203,5 @@ pub(super) fn post(pe: &Pe, to: PeId, weight: Weight, packed: Option<Packed>) {
 
 /// Descriptors of a call's nocopy arguments, for another node.
 fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Few<Descriptor> {
-    describing::describe(&pe.node, pe.node.topology.node_of(to), entry.nocopy, nocopy)
+    describing::describe(&pe.node, pe.node.topology.node_of(to), entry, nocopy)
 }

@@ -10,10 +10,12 @@ use crate::model::envelope::PlainCall;
 use crate::model::ids::{PeId, Target};
 use crate::model::nocopy::{Outgoing, lent_bytes};
 use crate::model::registry::EntryRegistration;
+use crate::node::ways_taken::Argument;
 use crate::pe::Pe;
 use crate::transfer::lend::eager::{self, Eager};
 use crate::transfer::lend::send;
-use chare_lrts::codec::{CodecError, Writer};
+use crate::transfer::ways;
+use chare_lrts::codec::{CodecError, Fill, Writer};
 
 /// Calls an entry of one chare, by the entry's own options, if the call is one that is written at once; takes the argument then, and returns
 /// whether.
@@ -47,11 +49,16 @@ fn call_written(
             arguments(out)
         });
         eager.count(&pe.counters);
+        let noted = Argument { entry, position: 0 };
+        pe.node.ways_taken.note_sent(noted, ways::SHORT.words(), eager.bytes());
         eager::hand_back(&pe.node, argument.take());
         post(pe, to, Weight::of_call(&entry.options, 0), packed);
     } else if let Some(Outgoing::Host(outgoing)) = argument.take() {
         let leaving = send::take_charge(&pe.node, outgoing);
-        let described = [send::describe_one(&pe.node, peer, kind, leaving)];
+        let bytes = leaving.bytes();
+        let (choice, described) = send::describe_one(&pe.node, peer, kind, leaving);
+        pe.node.ways_taken.note_sent(Argument { entry, position: 0 }, choice.words(), bytes);
+        let described = [described];
         let lent = lent_bytes(&described);
         let packed = pack_plain(pe, entry, |out| {
             block.write_described(out, &released, &described)?;

@@ -14,9 +14,9 @@ use crate::base::numbering::JobNumbers;
 use crate::delivery::{polling, thread};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
+use crate::model::nocopy::LayoutMethod;
 use crate::model::topology::Topology;
 use crate::node::devices::{DeviceChoice, Devices};
-use crate::node::lending::methods::LayoutMethod;
 use crate::node::{Above, Ending, Node};
 use crate::pe::running::Running;
 use crate::pe::{Pe, panics};
@@ -59,6 +59,8 @@ pub(crate) struct NodeOptions {
     pub(crate) mailbox: Option<NonZeroU32>,
     /// How laid-out memory of other processes is brought here, if the costs do not choose.
     pub(crate) layouts: Option<LayoutMethod>,
+    /// Whether the ways of nocopy arguments are told at the end.
+    pub(crate) tells_ways: bool,
     /// The devices of the host.
     pub(crate) device: DeviceChoice,
 }
@@ -93,7 +95,7 @@ pub(crate) fn open(
         .map_err(JobError::Config)?;
     tell_of_paths(&topology, id, &network);
     let (is_timed, mailbox_bound, layout_method) = (options.is_timed, options.mailbox, options.layouts);
-    let above = Above { is_timed, mailbox_bound, layout_method, ..ABOVE };
+    let above = Above { is_timed, mailbox_bound, layout_method, tells_ways: options.tells_ways, ..ABOVE };
     device::place_values();
     let devices = Devices::new(options.device.clone(), company.host_first, pes);
     let node = Node::new(id, topology, network, devices, (company.host_nodes, numbers), above);
@@ -120,6 +122,7 @@ pub(crate) const ABOVE: Above = Above {
     is_timed: false,
     mailbox_bound: None,
     layout_method: None,
+    tells_ways: false,
 };
 
 impl ReadyNode {

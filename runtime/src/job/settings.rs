@@ -2,8 +2,8 @@
 
 use super::cpus::CpuList;
 use super::pes::Pes;
+use crate::model::nocopy::LayoutMethod;
 use crate::node::devices::DeviceChoice;
-use crate::node::lending::methods::LayoutMethod;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
 use std::net::SocketAddr;

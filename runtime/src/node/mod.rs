@@ -23,6 +23,7 @@ pub(crate) mod timeline;
 mod transferring;
 mod waking;
 pub(crate) mod way;
+pub(crate) mod ways_taken;
 
 pub(crate) use arrival::{Arrival, Delivery};
 pub(crate) use end::{Ending, Outcome};
@@ -35,6 +36,7 @@ use crate::base::numbering::JobNumbers;
 use crate::base::watcher::Watch;
 use crate::model::envelope::frame::Packed;
 use crate::model::ids::{NodeId, PeId, ServiceId};
+use crate::model::nocopy::LayoutMethod;
 use crate::model::topology::Topology;
 use chare_lrts::Lrts;
 use chare_lrts::clock;
@@ -48,7 +50,6 @@ use held_back::HeldBack;
 use large_messages::LargeMessages;
 use lending::deregistrations::Deregistrations;
 use lending::known_layouts::KnownLayouts;
-use lending::methods::{LayoutMethod, Methods};
 use lending::transfers::Transfers;
 use mailbox::Mailbox;
 use posted_calls::PostedCalls;
@@ -58,6 +59,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use timeline::Writing;
+use ways_taken::WaysTaken;
 
 /// Function that polls the network on behalf of a PE that waits for it, and returns whether anything happened. The floors above give it
 /// to the node, because they take the frames that arrive.
@@ -104,6 +106,8 @@ pub(crate) struct Above {
     pub(crate) mailbox_bound: Option<NonZeroU32>,
     /// How laid-out memory of other processes is brought here, if the costs do not choose.
     pub(crate) layout_method: Option<LayoutMethod>,
+    /// Whether the ways of nocopy arguments are told at the end.
+    pub(crate) tells_ways: bool,
 }
 
 /// One process of a job; see the file's head.
@@ -125,7 +129,9 @@ pub(crate) struct Node {
     pub(crate) large_messages: LargeMessages,
     pub(crate) posted_calls: PostedCalls,
     pub(crate) known_layouts: KnownLayouts,
-    pub(crate) methods: Methods,
+    /// How laid-out memory of other processes is brought here, if the costs do not choose.
+    pub(crate) layout_method: Option<LayoutMethod>,
+    pub(crate) ways_taken: WaysTaken,
     /// Counters, one per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
     /// Counters of events outside entries, written by any thread.
@@ -159,7 +165,7 @@ impl Node {
         network: Reach,
         devices: Devices<Self>,
         (host_nodes, numbers): (u32, Arc<JobNumbers>),
-        Above { look, open_all, services, is_timed, mailbox_bound, layout_method }: Above,
+        Above { look, open_all, services, is_timed, mailbox_bound, layout_method, tells_ways }: Above,
     ) -> Self {
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
@@ -184,7 +190,8 @@ impl Node {
             large_messages: LargeMessages::new(Arc::clone(&allowance)),
             posted_calls: PostedCalls::default(),
             known_layouts: KnownLayouts::default(),
-            methods: Methods::new(layout_method),
+            layout_method,
+            ways_taken: WaysTaken::new(tells_ways),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: clock::now(),

@@ -5,13 +5,14 @@
 use super::destination::Destination;
 use super::device::{self, End, Origin};
 use super::take::gathering::{Failure, Gathering, Plan};
-use super::take::receive::{plan, plan_here};
+use super::take::receive::{Chosen, plan, plan_here};
 use super::take::remote_memory::send_release;
 use crate::model::envelope::Call;
 use crate::model::ids::PeId;
 use crate::model::nocopy::{Arrived, Descriptor, Few, Given, Lender, Local, Nocopy, NocopyKind};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
+use crate::node::ways_taken::Argument;
 use smallvec::smallvec;
 use std::sync::Arc;
 
@@ -56,20 +57,25 @@ pub(crate) fn bring(
 ) -> Result<Brought, String> {
     let mut posted = given.into_iter();
     let mut given = |kind: NocopyKind| if kind.is_posted() { posted.next().flatten() } else { None };
-    let end = |kind| End { pe, kind };
-    let kinds = entry.nocopy.iter().copied();
+    let end = |position| Parameter {
+        end: End { pe, kind: entry.nocopy[position] },
+        argument: Argument { entry, position },
+    };
+    let parameters = (0..entry.nocopy.len()).map(end);
     let gathering = match nocopy {
         Nocopy::Arrived(_) => return Ok(Brought::Here),
         Nocopy::Leaving(leaving) => {
-            let leaving = kinds.zip(std::mem::take(leaving));
-            Gathering::plan(leaving.map(|(kind, local)| plan_local(node, end(kind), local, given(kind))))
+            let leaving = parameters.zip(std::mem::take(leaving));
+            Gathering::plan(leaving.map(|(to, local)| plan_local(node, to, local, given(to.end.kind))))
         }
         Nocopy::Described(descriptors) => {
-            let mut plan = |(kind, descriptor)| plan_described(node, end(kind), descriptor, given(kind));
-            if let [kind] = *entry.nocopy
+            let mut plan = |(to, descriptor): (Parameter<'_>, _)| {
+                plan_described(node, to, descriptor, given(to.end.kind))
+            };
+            if let [_] = *entry.nocopy
                 && let Some(descriptor) = descriptors.pop()
             {
-                match plan((kind, descriptor)) {
+                match plan((end(0), descriptor)) {
                     // Mostly there is one, which is here at once, and takes half the time without a gathering.
                     Ok(Plan::Ready(arrived)) => {
                         *nocopy = Nocopy::Arrived(smallvec![arrived]);
@@ -78,7 +84,7 @@ pub(crate) fn bring(
                     planned => Gathering::plan(std::iter::once(planned)),
                 }
             } else {
-                Gathering::plan(kinds.zip(std::mem::take(descriptors)).map(plan))
+                Gathering::plan(parameters.zip(std::mem::take(descriptors)).map(plan))
             }
         }
     };
@@ -138,37 +144,52 @@ fn fetching(entry: &EntryRegistration, pe: PeId) -> String {
     format!("{} on {pe}", entry.fetching())
 }
 
+/// A parameter that an argument comes to.
+#[derive(Clone, Copy)]
+struct Parameter<'a> {
+    end: End,
+    argument: Argument<'a>,
+}
+
+impl Parameter<'_> {
+    /// Notes the way that was chosen for so many bytes, if there was a choice.
+    fn noted(self, node: &Node, (choice, plan): Chosen, bytes: usize) -> Plan<Arrived> {
+        if let Some(choice) = choice {
+            node.ways_taken.note_received(self.argument, choice.words(), bytes);
+        }
+        plan
+    }
+}
+
 /// Plans the way of an argument from the same process.
 fn plan_local(
     node: &Arc<Node>,
-    end: End,
+    to: Parameter<'_>,
     local: Local,
     given: Option<Given>,
 ) -> Result<Plan<Arrived>, Failure> {
-    match (local, given) {
-        (Local::Host(leaving), None) if !end.kind.is_of_device() => {
-            Ok(plan_here(node, end.kind, leaving, None)?)
-        }
-        (Local::Host(leaving), Some(Given::Host(given))) => {
-            Ok(plan_here(node, end.kind, leaving, Some(given))?)
-        }
-        (local, given) => device::plan(node, end, Origin::Here(local), given),
-    }
+    let (leaving, given) = match (local, given) {
+        (Local::Host(leaving), None) if !to.end.kind.is_of_device() => (leaving, None),
+        (Local::Host(leaving), Some(Given::Host(given))) => (leaving, Some(given)),
+        (local, given) => return device::plan(node, to.end, Origin::Here(local), given),
+    };
+    let bytes = given.as_ref().map_or_else(|| leaving.bytes(), |given| given.bytes);
+    Ok(to.noted(node, plan_here(node, to.end.kind, leaving, given)?, bytes))
 }
 
 /// Plans the way of an argument from another process.
 fn plan_described(
     node: &Arc<Node>,
-    end: End,
+    to: Parameter<'_>,
     descriptor: Descriptor,
     given: Option<Given>,
 ) -> Result<Plan<Arrived>, Failure> {
-    match (descriptor, given) {
-        (Descriptor::Device(described), given) => {
-            device::plan(node, end, Origin::There(Descriptor::Device(described)), given)
-        }
-        (descriptor, None) if !end.kind.is_of_device() => Ok(plan(node, end.kind, descriptor, None)?),
-        (descriptor, Some(Given::Host(given))) => Ok(plan(node, end.kind, descriptor, Some(given))?),
-        (descriptor, given) => device::plan(node, end, Origin::There(descriptor), given),
-    }
+    let is_of_host = !matches!(descriptor, Descriptor::Device(_));
+    let given = match given {
+        None if is_of_host && !to.end.kind.is_of_device() => None,
+        Some(Given::Host(given)) if is_of_host => Some(given),
+        given => return device::plan(node, to.end, Origin::There(descriptor), given),
+    };
+    let bytes = given.as_ref().map_or_else(|| descriptor.bytes(), |given| given.bytes);
+    Ok(to.noted(node, plan(node, to.end.kind, descriptor, given)?, bytes))
 }

@@ -18,6 +18,8 @@
 //! 8. The only argument of a call, if it is short, needs none of this; see [`lend::eager`].
 //! 9. An argument that lies on a device, or is to, goes by streams; see [`device`].
 //!
+//! Which way an argument takes is decided in [`ways`], and nowhere else.
+//!
 //! Its rooms: [`lend`] for the sender's side, [`take`] for the receiver's, [`copy`] for copies by layouts and long ones, [`device`] for what
 //! lies on a device, [`many`] for what goes to many. [`describing`] is the door out, [`arrival`] the door in; a [`PostedCall`] waits there.
 
@@ -30,6 +32,7 @@ pub(crate) mod lend;
 pub(crate) mod many;
 mod posted_call;
 pub(crate) mod take;
+pub(crate) mod ways;
 
 pub(crate) use destination::Destination;
 pub(crate) use posted_call::{PostedCall, Served};

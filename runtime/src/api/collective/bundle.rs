@@ -6,8 +6,8 @@ use super::agreement::Deed;
 use super::gather::Gather;
 use crate::model::nocopy::ReceivedView;
 use crate::prelude::*;
+use crate::transfer::ways;
 use chare_layout::{Layout, Partition, RawPartition};
-use chare_lrts::reach::LONG_BYTES_MIN;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +120,7 @@ impl Bundle {
     pub(super) fn pack(self, send: impl FnOnce(Vec<Piece>, BufferMut<u8>) + 'static) {
         let Self { pieces, parts } = self;
         let bytes = parts.iter().map(ReceivedView::len).sum();
-        if bytes < LONG_BYTES_MIN {
+        if !ways::is_long(bytes) {
             let mut all = Vec::with_capacity(bytes);
             parts.iter().flat_map(ReceivedView::rows).for_each(|row| all.extend_from_slice(row));
             return send(pieces, all.into());

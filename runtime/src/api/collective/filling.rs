@@ -10,8 +10,8 @@ use crate::model::nocopy::{Completion, Element, NocopyArgument, Outgoing, Outgoi
 use crate::pe::Pe;
 use crate::prelude::*;
 use crate::transfer::copy::laid_out::land_at_once;
+use crate::transfer::ways;
 use chare_layout::RawPartition;
-use chare_lrts::reach::LONG_BYTES_MIN;
 
 /// A buffer as bytes, and who takes it as such when it is filled, on this PE.
 pub(super) fn in_bytes<T: Element>(
@@ -47,7 +47,7 @@ impl Bytes {
 
     /// What may be copied at once by whoever has the target: it lies in this process, is short, and nobody waits to hear of it.
     pub(super) fn at_once(&self) -> Option<&OutgoingMemory> {
-        self.plain().filter(|memory| memory.bytes() < LONG_BYTES_MIN)
+        self.plain().filter(|memory| !ways::is_long(memory.bytes()))
     }
 
     /// What lies in this process, if nobody waits to hear of it.

@@ -11,9 +11,8 @@ use crate::node::Node;
 use crate::pe::Pe;
 use crate::prelude::*;
 use crate::transfer::copy::laid_out::{land_at_once, land_in_pieces};
-use crate::transfer::lend::send::is_always_eager;
+use crate::transfer::ways;
 use chare_layout::RawPartition;
-use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{Held, RegionKey};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -42,7 +41,7 @@ impl Missing {
     /// Opens the part for others, if that pays.
     pub(super) fn open(self) -> Self {
         let Self::Closed(part) = self else { return self };
-        if is_always_eager(part.len()) {
+        if ways::is_always_eager(part.len()) {
             return Self::Closed(part);
         }
         let PostedMemory { memory, .. } = part.into_posted();
@@ -120,7 +119,7 @@ impl OpenParts {
                 Some(layout) => layout.check_bounds(memory.len() as u64).is_ok(),
             };
             let posted = is_meant.then_some(PostedMemory { memory, bytes, layout })?;
-            if bytes < LONG_BYTES_MIN {
+            if !ways::is_long(bytes) {
                 land_at_once(&pe.node, elements, posted).ok()?;
                 return Some(Fill::Over(number));
             }

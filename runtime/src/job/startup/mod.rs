@@ -196,6 +196,7 @@ impl Program {
             pin: true,
             shuffle: self.config.shuffle,
             is_timed: self.config.dashboard.is_some(),
+            tells_ways: self.config.stats,
             mailbox: self.config.mailbox,
             layouts: self.config.layouts,
             device: self.config.device.clone(),

@@ -50,6 +50,7 @@ pub(super) fn describe(node: &Node) -> String {
     for held in node.devices.opened() {
         text += &format!("{}, {}: {}\n", node.id, held.device.info(), held.ways);
     }
+    text += &node.ways_taken.describe(&node.id.to_string());
     text += &format!("{}, long copies by {}\n", node.id, node.network.copy_engines());
     for peer in (0..node.topology.nodes()).map(NodeId).filter(|peer| *peer != node.id) {
         let (path, used) = (node.network.path(peer), node.network.usage(peer));

@@ -1,7 +1,7 @@
 //! Known layouts: long ones, which travel once to each peer and from then on by their digest.
 //!
 //! 1. Whoever lends memory by a long layout tells the layout the first time. A receiver that has room for it keeps it, and says so to the
-//!    owner of the memory ([`KnownLayouts::admit`]). From then on the digest is enough ([`KnownLayouts::way`]).
+//!    owner of the memory ([`KnownLayouts::admit`]). From then on the digest is enough ([`KnownLayouts::tell`]).
 //! 2. Until the answer is there, and for ever if there is none, what the layout selects is packed for the way, which needs no layout: so
 //!    a layout is told at most once, and frames need no order.
 //! 3. Nothing that is kept goes before the job ends, so no digest comes that is not known any more.
@@ -17,9 +17,6 @@ use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-/// Longest layouts, in indices, that travel with each message. Longer ones take more bytes than a message has besides.
-const SHORT_INDICES: u64 = 32;
-
 /// How many layouts a node keeps, and tells; with few peers this is the bound.
 const LAYOUTS_MAX: usize = 4096;
 
@@ -27,14 +24,6 @@ const LAYOUTS_MAX: usize = 4096;
 const INDICES_MAX: u64 = 8 << 20;
 
 type Digest = [u8; 16];
-
-/// How what a layout selects goes to a peer that maps the memory.
-pub(crate) enum Way {
-    /// With the layout, or its digest.
-    Lent(LentLayout),
-    /// Packed: the peer has been told the layout, and has not said yet that it keeps it; or there is no room for more.
-    Packed,
-}
 
 /// What a peer does with a layout that it was told.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,31 +46,23 @@ struct Kept {
     indices: u64,
 }
 
-/// Whether a layout travels with each message.
-pub(crate) fn is_short(layout: &Raw) -> bool {
-    layout.index_count() <= SHORT_INDICES
-}
-
 impl KnownLayouts {
-    /// How what `layout` selects goes to a peer.
-    pub(crate) fn way(&self, peer: NodeId, layout: &Arc<Raw>) -> Way {
-        let told = || Way::Lent(LentLayout::Told(ToldLayout(Arc::clone(layout))));
-        if is_short(layout) {
-            return told();
-        }
+    /// A long layout as a peer is told it, or its digest. `None` if the peer has been told the layout, and has not said yet that it keeps it; or
+    /// there is no room for more.
+    pub(crate) fn tell(&self, peer: NodeId, layout: &Arc<Raw>) -> Option<LentLayout> {
         let digest = layout.digest();
         let mut known = self.told.lock();
         let len = known.len();
         match known.entry((peer, digest)) {
             Entry::Occupied(entry) => match entry.get() {
-                Told::Once => Way::Packed,
-                Told::Keeps => Way::Lent(LentLayout::Known { digest, bytes: layout.bytes() }),
+                Told::Once => None,
+                Told::Keeps => Some(LentLayout::Known { digest, bytes: layout.bytes() }),
             },
             Entry::Vacant(entry) if len < LAYOUTS_MAX => {
                 entry.insert(Told::Once);
-                told()
+                Some(LentLayout::Told(ToldLayout(Arc::clone(layout))))
             }
-            Entry::Vacant(_) => Way::Packed,
+            Entry::Vacant(_) => None,
         }
     }
 
@@ -97,13 +78,19 @@ impl KnownLayouts {
         Ok(())
     }
 
-    /// Makes a layout of what came with lent memory. If it is kept from now on, so that its digest will do, returns that, too.
+    /// Makes a layout of what came with lent memory; one that `is_long` is kept, if there is room. If it is kept from now on, so that its digest
+    /// will do, returns that, too.
     ///
     /// # Errors
     /// A digest that is not known, or of a layout that selects more or less than is said, in words.
-    pub(crate) fn admit(&self, layout: &mut LentLayout) -> Result<Option<Digest>, String> {
+    pub(crate) fn admit(
+        &self,
+        layout: &mut LentLayout,
+        is_long: impl FnOnce(&Raw) -> bool,
+    ) -> Result<Option<Digest>, String> {
         match layout {
-            LentLayout::Told(ToldLayout(layout)) => Ok(self.keep(layout)),
+            LentLayout::Told(ToldLayout(layout)) if is_long(layout) => Ok(self.keep(layout)),
+            LentLayout::Told(_) => Ok(None),
             LentLayout::Known { digest, bytes } => {
                 let known = self.kept.lock().layouts.get(digest).map(Arc::clone);
                 let known = known.ok_or("a layout by its digest, which nobody told")?;
@@ -118,9 +105,6 @@ impl KnownLayouts {
 
     fn keep(&self, layout: &Arc<Raw>) -> Option<Digest> {
         let indices = layout.index_count();
-        if indices <= SHORT_INDICES {
-            return None;
-        }
         let digest = layout.digest();
         let mut kept = self.kept.lock();
         let Kept { layouts, indices: all } = &mut *kept;
@@ -146,42 +130,32 @@ mod tests {
         Arc::new(Raw::bytes_of(8).and_then(|double| double.indexed_block(1, &places)).expect("it fits"))
     }
 
-    /// What goes over the wire of a way, or nothing if it is packed.
-    fn sent(way: Way) -> Option<LentLayout> {
-        match way {
-            Way::Lent(layout) => Some(layout),
-            Way::Packed => None,
-        }
+    fn admit(known: &KnownLayouts, layout: &mut LentLayout) -> Result<Option<Digest>, String> {
+        known.admit(layout, |layout| layout.index_count() > 32)
     }
 
     #[test]
     fn a_layout_is_told_once_and_known_when_the_peer_keeps_it() {
         let (here, there, peer) = (KnownLayouts::default(), KnownLayouts::default(), NodeId(1));
         let layout = list(100);
-        let mut first = sent(here.way(peer, &layout)).expect("it is told");
+        let mut first = here.tell(peer, &layout).expect("it is told");
         assert!(matches!(first, LentLayout::Told(_)));
-        assert!(sent(here.way(peer, &layout)).is_none(), "the peer has not answered");
-        assert!(matches!(sent(here.way(NodeId(2), &layout)), Some(LentLayout::Told(_))), "another peer");
-        let kept = there.admit(&mut first).expect("a layout").expect("there is room");
+        assert!(here.tell(peer, &layout).is_none(), "the peer has not answered");
+        assert!(matches!(here.tell(NodeId(2), &layout), Some(LentLayout::Told(_))), "another peer");
+        let kept = admit(&there, &mut first).expect("a layout").expect("there is room");
         here.is_kept(peer, kept).expect("it was told");
-        let mut second = sent(here.way(peer, &list(100))).expect("an equal one is known");
+        let mut second = here.tell(peer, &list(100)).expect("an equal one is known");
         assert!(matches!(second, LentLayout::Known { bytes: 800, .. }));
-        assert_eq!(there.admit(&mut second), Ok(None));
+        assert_eq!(admit(&there, &mut second), Ok(None));
         let LentLayout::Told(ToldLayout(admitted)) = second else { panic!("it is a layout now") };
         assert_eq!(admitted, layout);
     }
 
     #[test]
-    fn short_layouts_are_told_each_time_and_kept_by_nobody() {
-        let (here, there) = (KnownLayouts::default(), KnownLayouts::default());
-        for layout in
-            [list(30), Arc::new(Raw::bytes_of(8).and_then(|one| one.vector(1 << 20, 1, 3)).expect("it fits"))]
-        {
-            for _ in 0..3 {
-                let mut told = sent(here.way(NodeId(1), &layout)).expect("it is told");
-                assert_eq!(there.admit(&mut told), Ok(None));
-            }
-        }
+    fn layouts_that_are_not_long_are_kept_by_nobody() {
+        let there = KnownLayouts::default();
+        let mut told = LentLayout::Told(ToldLayout(list(30)));
+        assert_eq!(admit(&there, &mut told), Ok(None));
     }
 
     #[test]
@@ -189,14 +163,14 @@ mod tests {
         let (here, there, peer) = (KnownLayouts::default(), KnownLayouts::default(), NodeId(1));
         let mut kept = 0;
         for extra in 0..10 {
-            let mut told = sent(here.way(peer, &list((1 << 20) + extra))).expect("it is told");
-            kept += u32::from(there.admit(&mut told).expect("a layout").is_some());
+            let mut told = here.tell(peer, &list((1 << 20) + extra)).expect("it is told");
+            kept += u32::from(admit(&there, &mut told).expect("a layout").is_some());
         }
         assert_eq!(kept, 7, "8 Mi indices hold seven of a little more than 1 Mi");
         for len in 0..LAYOUTS_MAX as u32 {
-            let _ = here.way(peer, &list(40 + len));
+            let _ = here.tell(peer, &list(40 + len));
         }
-        assert!(sent(here.way(peer, &list(39))).is_none(), "there is no room for more");
+        assert!(here.tell(peer, &list(39)).is_none(), "there is no room for more");
     }
 
     #[test]
@@ -204,11 +178,11 @@ mod tests {
         let known = KnownLayouts::default();
         assert!(known.is_kept(NodeId(1), [7; 16]).expect_err("nobody told it").contains("was not told"));
         let mut unknown = LentLayout::Known { digest: [7; 16], bytes: 800 };
-        assert!(known.admit(&mut unknown).expect_err("nobody told it").contains("nobody told"));
+        assert!(admit(&known, &mut unknown).expect_err("nobody told it").contains("nobody told"));
         let layout = list(100);
         let mut told = LentLayout::Told(ToldLayout(Arc::clone(&layout)));
-        let digest = known.admit(&mut told).expect("a layout").expect("there is room");
+        let digest = admit(&known, &mut told).expect("a layout").expect("there is room");
         let mut longer = LentLayout::Known { digest, bytes: 801 };
-        assert!(known.admit(&mut longer).expect_err("it selects 800").contains("801 bytes"));
+        assert!(admit(&known, &mut longer).expect_err("it selects 800").contains("801 bytes"));
     }
 }

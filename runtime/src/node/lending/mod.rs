@@ -4,7 +4,6 @@
 pub(super) mod deregistrations;
 pub(crate) mod foreign;
 pub(crate) mod known_layouts;
-pub(crate) mod methods;
 pub(crate) mod registration_cache;
 pub(crate) mod tokens;
 pub(crate) mod transfers;

@@ -3,10 +3,9 @@
 //! 1. An argument keeps its layout on its way wherever its receiver reaches the memory in place: in the same process, or by a mapping. One
 //!    pass takes it from the sender's layout to the receiver's, made by the receiver, or if it is long by both (see
 //!    [`long_copy`](super::long_copy)).
-//! 2. It keeps its layout, too, where the kernel copies the memory and that is the quickest way; see
-//!    [`methods`](crate::node::lending::methods).
+//! 2. It keeps its layout, too, where the kernel copies the memory and that is the quickest way; see [`ways`].
 //! 3. Elsewhere the sender packs the argument into memory of the runtime, which is lent like any other; for many members once, for all who
-//!    cannot map the memory, or want it side by side.
+//!    cannot map the memory, or want it side by side; see [`packing`](super::packing).
 //! 4. How a receiver reads what it cannot map, [`selected_read`](super::selected_read) says.
 //!
 //! A long layout is told to each peer once (see [`known_layouts`](crate::node::lending::known_layouts)).
@@ -15,60 +14,20 @@
 
 use super::counting::{count_landed, count_step};
 use super::long_copy::{LongCopy, in_pieces, pays_to_share};
-use super::planned::{Planned, planned, planned_to_pack, whole, with_scattering};
+use super::planned::{Planned, planned, whole, with_scattering};
 use super::selected_read::{Selected, scatter};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
 use crate::model::nocopy::selected;
-use crate::model::nocopy::{
-    Arrived, Descriptor, EagerBytes, Leaving, LentLayout, OutgoingMemory, PostedMemory,
-};
+use crate::model::nocopy::{Arrived, Descriptor, LentLayout, OutgoingMemory, PostedMemory};
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use crate::transfer::take::gathering::{Failure, Plan as Way};
 use crate::transfer::take::remote_memory::{room, view_range};
+use crate::transfer::ways::{self, Landing};
 use chare_layout::{LayoutError, Plan, Raw};
-use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey, TransferError};
 use std::sync::Arc;
-
-/// Most bytes of a copy with which no owner helps, whatever the layouts: asking for help takes longer, at least with elements of 8 bytes,
-/// which the model (`node/lending/methods`) gives 5.6 us at most.
-const UNHELPED_BYTES_MAX: usize = 4 << 10;
-
-/// The same argument as the whole of its memory: packed into memory of the runtime, if a layout selected a part.
-pub(crate) fn packed(node: &Node, leaving: Leaving) -> Leaving {
-    let Some(layout) = &leaving.layout else { return leaving };
-    let memory = packed_memory(node, &leaving.memory, layout);
-    Leaving { memory, layout: None, lent: None, ..leaving }
-}
-
-/// What a layout, which was checked against the memory, selects of it, or all of it: to be written into a message.
-pub(crate) fn eager(node: &Node, memory: Memory, layout: Option<&Arc<Raw>>) -> EagerBytes {
-    let bytes = match layout {
-        None => EagerBytes::whole(memory),
-        Some(layout) => {
-            node.outside.packed.add_shared(1);
-            EagerBytes::gathered(memory, planned_to_pack(layout).unwrap_or_else(never))
-        }
-    };
-    node.outside.count_copy(bytes.len());
-    bytes
-}
-
-/// What a layout, which was checked against the memory, selects of it: packed into memory of the runtime.
-pub(crate) fn packed_memory(node: &Node, memory: &Memory, layout: &Arc<Raw>) -> Memory {
-    let mut packed = node.network.allocate(layout.bytes() as usize);
-    let plan = planned_to_pack(layout);
-    plan.and_then(|plan| selected::copy(&plan, memory, &mut packed)).unwrap_or_else(never);
-    node.outside.count_copy(packed.len());
-    node.outside.packed.add_shared(1);
-    packed.freeze()
-}
-
-fn never<T>(error: LayoutError) -> T {
-    unreachable!("the layout was checked against its buffer: {error}")
-}
 
 /// Takes in the layout of lent memory that came from `source`, if there is one: finds what is said by a digest, and tells the owner of the
 /// memory if the digest will do from now on.
@@ -96,7 +55,9 @@ pub(in crate::transfer) fn admit_of_many(
 }
 
 fn admit_layout(node: &Node, teller: Option<NodeId>, layout: &mut LentLayout) -> Result<(), String> {
-    if let (Some(digest), Some(teller)) = (node.known_layouts.admit(layout)?, teller) {
+    if let (Some(digest), Some(teller)) =
+        (node.known_layouts.admit(layout, |layout| !ways::is_short(layout))?, teller)
+    {
         let frame = frame::encode(&Header::LayoutKept { digest }, None)?;
         node.outside.sent.add_shared(1);
         node.post(&node.outside, teller, frame);
@@ -160,8 +121,8 @@ impl Source {
 
     /// Whether nobody should wait for a copy, or somebody help with it.
     fn is_long(&self, node: &Node, planned: &Planned) -> bool {
-        let is_long = planned.plan.bytes() >= LONG_BYTES_MIN as u64;
-        is_long || self.lent.is_some_and(|lent| pays_to_share(node, &lent, planned))
+        ways::is_long(planned.plan.bytes() as usize)
+            || self.lent.is_some_and(|lent| pays_to_share(node, &lent, planned))
     }
 
     fn land_by(
@@ -193,8 +154,7 @@ impl Source {
     fn plan_to(&self, given: Option<&PostedMemory>) -> Result<Option<Arc<Planned>>, String> {
         let whole = |len: usize| whole(len as u64).map_err(in_words);
         let to = given.and_then(|given| given.layout.as_ref());
-        let is_short = given.is_some_and(|given| given.bytes <= UNHELPED_BYTES_MAX);
-        if self.layout.is_none() && (is_short || to.is_none() && self.lent.is_none()) {
+        if !ways::is_planned(self.layout.is_some(), given.map(Landing::of), self.lent.is_some()) {
             return Ok(None);
         }
         // Layouts are looked at where they lie: each handle of one is two locked instructions.
@@ -334,7 +294,7 @@ pub(crate) fn get(
         Ok(Some(source)) => {
             let plan = scattering((&source, layout.as_deref()), (&memory, to.as_deref()));
             node.outside.stepped.add_shared(1);
-            if plan.bytes() >= LONG_BYTES_MIN as u64 {
+            if ways::is_long(plan.bytes() as usize) {
                 in_pieces(node, &plan, source, memory, move |_, copied, memory| finish(copied, memory));
                 return Status::Pending;
             }

@@ -14,8 +14,8 @@ use crate::model::nocopy::selected::CopyOfSelected;
 use crate::model::nocopy::{PostedMemory, ToldLayout};
 use crate::node::Node;
 use crate::transfer::lend::deregistration;
+use crate::transfer::ways;
 use chare_layout::Plan;
-use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{Completion, Held, Memory, MemoryMut, NodeId, RegionKey, TransferError};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) fn pays_to_share(node: &Node, lent: &RegionKey, planned: &Planned) ->
 pub(in crate::transfer) fn is_shared_whole(node: &Node, lent: &RegionKey, posted: &PostedMemory) -> bool {
     let planned = || planned(&whole(lent.len)?, &whole(posted.bytes as u64)?);
     lent.node != node.id
-        && posted.bytes >= LONG_BYTES_MIN
+        && ways::is_long(posted.bytes)
         && posted.memory.share().is_some()
         && planned().is_ok_and(|planned| pays_to_share(node, lent, &planned))
 }

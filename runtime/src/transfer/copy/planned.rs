@@ -2,8 +2,7 @@
 
 use crate::base::recent::Recent;
 use crate::model::nocopy::divided;
-use crate::node::lending::known_layouts::is_short;
-use crate::node::lending::methods::is_shared;
+use crate::transfer::ways;
 use chare_layout::{LayoutError, Pieces, Plan, Raw};
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
@@ -72,8 +71,8 @@ impl Planned {
     /// as travel with each message; the same in every process.
     pub(super) fn shared(&self) -> Option<&Arc<Pieces>> {
         let Self { from, to, plan, .. } = self;
-        let is_worth_it = || is_short(from) && is_short(to) && is_shared(from, to);
-        let pieces = || is_worth_it().then(|| divided::pieces(plan)).filter(|pieces| pieces.len() > 1);
+        let pieces = || ways::pays_to_share(from, to).then(|| divided::pieces(plan));
+        let pieces = || pieces().filter(|pieces| pieces.len() > 1);
         self.shared.get_or_init(|| pieces().map(Arc::new)).as_ref()
     }
 }

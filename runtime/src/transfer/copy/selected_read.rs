@@ -7,16 +7,18 @@
 //!    there.
 
 use super::planned::{planned, whole};
+use super::rates::rates;
 use super::series::{Begin, Parts, carry_out_each};
-use super::stretches::{PAGE_BYTES, Stretches, TRANSFER_BYTES};
+use super::stretches::Stretches;
 use crate::model::nocopy::selected;
 use crate::node::Node;
 use crate::node::lending::foreign::{CopyOfForeign, Read, Span};
 use crate::node::lending::transfers::Status;
 use crate::transfer::take::remote_memory::room;
+use crate::transfer::ways::{self, Way};
 use chare_layout::{LayoutError, Plan, Raw};
 use chare_lrts::claim::ClaimMode;
-use chare_lrts::reach::{LONG_BYTES_MIN, PiecewiseCopy};
+use chare_lrts::reach::PiecewiseCopy;
 use chare_lrts::{Completion, Memory, MemoryMut, RegionKey, Run, Runs, TransferError};
 use std::sync::Arc;
 
@@ -50,13 +52,13 @@ impl Selected {
             from,
             to,
             plan,
-            between: PAGE_BYTES,
+            between: ways::gap_bytes(false),
         })
     }
 
     /// The same of a region that is known to be one buffer: what lies between is memory, too.
     pub(super) fn of_one_buffer(self) -> Self {
-        Self { between: TRANSFER_BYTES, ..self }
+        Self { between: ways::gap_bytes(true), ..self }
     }
 
     pub(in crate::transfer) fn plan(&self) -> &Plan {
@@ -73,7 +75,8 @@ impl Selected {
         let Some(claimed) = self.span.claim(&node.network, ClaimMode::Read) else {
             return self.read_over_network(node, into, finish);
         };
-        let is_sieved = node.methods.is_sieved(&self.from, &self.to);
+        let choice = ways::read_by_kernel(node.layout_method, &self.from, &self.to, rates);
+        let is_sieved = choice.way == Way::Sieved;
         let copy = Read::new(claimed, (&self.plan, is_sieved), into);
         let copy = copy.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"));
         carry_out(node, copy, move |node, copied, into| {
@@ -99,13 +102,11 @@ impl Selected {
         finish: impl FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
     ) -> Status {
         let (owner, bytes) = (self.span.key.node, self.plan.bytes());
-        let is_moved = node.network.moves_runs(owner, ClaimMode::Read, bytes)
-            && node.methods.is_read_by_runs(&self.from);
-        if !is_moved {
-            return self.fetch(node, into, finish);
-        }
-        if node.methods.is_read_in_place(&self.from, &self.to) {
-            return self.read_runs(node, into, finish);
+        let moves_runs = node.network.moves_runs(owner, ClaimMode::Read, bytes);
+        match ways::read_by_network(node.layout_method, moves_runs, &self.from, &self.to).way {
+            Way::Runs => return self.read_runs(node, into, finish),
+            Way::RunsAside => {}
+            _ => return self.fetch(node, into, finish),
         }
         let beside = whole(bytes).and_then(|to| {
             let (from, unpack) = (Arc::clone(&self.from), planned(&to, &self.to)?);
@@ -230,7 +231,7 @@ pub(super) fn carry_out<M: Send + Sync + 'static>(
 where
     CopyOfForeign<M>: PiecewiseCopy,
 {
-    if copy.bytes_of_all() < LONG_BYTES_MIN {
+    if !ways::is_long(copy.bytes_of_all()) {
         let copied = copy.copy_all();
         return then(node, copied, copy.into_here());
     }

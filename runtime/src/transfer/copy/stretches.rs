@@ -7,13 +7,6 @@ use chare_layout::Plan;
 use chare_lrts::{Memory, MemoryMut};
 use std::ops::Range;
 
-/// The smallest page of any machine: less than that, between two runs, lies in pages that are there.
-pub(super) const PAGE_BYTES: u64 = 4096;
-
-/// Bytes between two runs that are fetched in the time of another transfer, at most. Measured over TCP on one host, with 2,500 single elements:
-/// each transfer takes 7.6 us, as 15 KB of one piece do.
-pub(super) const TRANSFER_BYTES: u64 = 16 << 10;
-
 /// Ranges of the source of a plan, in the order of their places.
 pub(super) struct Stretches(Vec<Range<u64>>);
 
@@ -61,7 +54,10 @@ fn joins(stretch: &mut Range<u64>, run: &Range<u64>, between: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transfer::ways;
     use chare_layout::{LayoutError, Raw};
+
+    const PAGE_BYTES: u64 = ways::gap_bytes(false);
 
     /// Where the stretches begin and end that hold what a layout selects.
     fn stretches(selected: &Raw) -> Result<Vec<(u64, u64)>, LayoutError> {

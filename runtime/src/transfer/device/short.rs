@@ -19,6 +19,7 @@ use crate::node::devices::Held;
 use crate::node::devices::lanes::Lane;
 use crate::pe::device_steps::{Then, When};
 use crate::transfer::take::gathering::{Begin, Failure, Gathering, Plan};
+use crate::transfer::ways;
 use chare_device::{Batch, Device, Done, Facts, Pinned, Way};
 use chare_layout::{Plan as Copying, Raw};
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub(crate) fn set_aside(
         return Some(call);
     }
     let Some(Nocopy::Leaving(leaving)) = call.nocopy.as_deref_mut() else { return Some(call) };
-    let (mut taken, mut bytes_left) = (Taken::new(), node.frame_bytes_max as u64 / 2);
+    let (mut taken, mut bytes_left) = (Taken::new(), ways::frame_part(node.frame_bytes_max) as u64);
     let plans = std::mem::take(leaving).into_iter().map(|local| match local {
         Local::Device(leaving) => Ok(match stage(node, &leaving, &mut bytes_left) {
             Some((plan, pinned)) => {
@@ -75,9 +76,7 @@ pub(crate) fn set_aside(
 fn stage(node: &Arc<Node>, leaving: &LeavingDevice, bytes_left: &mut u64) -> Option<(Arc<Copying>, Pinned)> {
     let (bytes, held) = (leaving.bytes() as u64, held(node, leaving.buffer.device()));
     // Longer ones have more to plan.
-    if bytes == 0 || bytes > *bytes_left || !held.model().is_short(Facts::whole(bytes)) {
-        return None;
-    }
+    ways::short_of_device(bytes, *bytes_left, || held.model().is_short(Facts::whole(bytes)))?;
     let whole = || Raw::bytes_of(bytes).map(Arc::new);
     // What does not fit is said when it is asked for.
     let layout = leaving.layout.clone().map_or_else(whole, Ok).ok()?;

@@ -9,7 +9,6 @@
 //!
 //! All other arguments go by descriptors: see [`send`](super::send) and [`receive`](crate::transfer::take::receive).
 
-use super::send::is_always_eager;
 use crate::base::counters::Counters;
 use crate::model::nocopy::selected::Gathered;
 use crate::model::nocopy::{
@@ -18,6 +17,7 @@ use crate::model::nocopy::{
 use crate::node::Node;
 use crate::transfer::copy::laid_out::land_bytes;
 use crate::transfer::copy::planned::with_gathering;
+use crate::transfer::ways;
 use chare_layout::Raw;
 use chare_lrts::Memory;
 use chare_lrts::codec::Fill;
@@ -39,7 +39,7 @@ impl<'a> Eager<'a> {
         let is_reported = kind.is_posted() && hand_back.is_some();
         // What is registered now is registered wherever it goes.
         let is_registered = terms.registration == Registration::Now;
-        let is_eager = !is_reported && !is_registered && is_always_eager(outgoing.bytes());
+        let is_eager = !is_reported && !is_registered && ways::is_always_eager(outgoing.bytes());
         is_eager.then_some(Self { memory, layout: layout.as_ref() })
     }
 

@@ -1,62 +1,42 @@
-//! The sender's side of nocopy arguments that leave their process: decides between eager and rendezvous, lends memory, and hands buffers
-//! back.
+//! The sender's side of nocopy arguments that leave their process: describes them to a peer, lends memory, and hands buffers back.
 
 use super::deregistration;
 use crate::model::error::JobError;
 use crate::model::nocopy::{
     Descriptor, EagerBytes, HandBack, Keep, Leaving, Lender, LentLayout, NocopyKind, OutgoingMemory,
-    Registration, Release, awaited, is_answered,
+    Registration, Release, ToldLayout, awaited, is_answered,
 };
 use crate::node::Node;
-use crate::node::lending::known_layouts::{Way, is_short};
-use crate::transfer::copy::laid_out;
-use chare_layout::{Raw, lines};
+use crate::transfer::copy::packing;
+use crate::transfer::copy::rates::rates;
+use crate::transfer::ways::{self, Access, Choice};
+use chare_layout::Raw;
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::{Lrts, Memory, MemoryMut, NodeId};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Largest arguments, in bytes, that travel with the message, whatever else the peer could do with them: for memory that the peer maps,
-/// that the kernel copies, that a network fetches by itself, and that messages carry. Measured by the bench `crossover`, on a machine
-/// with two processors, where both ways cost the same: mapping and its release take 1.2 us at any size, as a message of 1,300 bytes does;
-/// a copy by the kernel and its release 3 us, as a message of 5 KB does; a fetch of a network as much as a message of 30 KB or more. Over
-/// TCP a message asks, another releases, and the data are messages all the same: up to 256 KiB that is slower than sending the data
-/// along, and beyond it is quicker, because a message is put together first.
-const EAGER_MAPPED_BYTES: usize = 1024;
-const EAGER_COPIED_BYTES: usize = 4096;
-const EAGER_FETCHED_BYTES: usize = 32 << 10;
-const EAGER_CARRIED_BYTES: usize = 256 << 10;
-
-/// Bytes of a line of the cache.
-const LINE_BYTES: f64 = 64.0;
-
-/// Whether the bytes of an argument travel with its message: because the sender wishes so, or because fetching them from `peer` would
-/// cost more than copying them.
-pub(crate) fn is_eager(
+/// Whether the bytes of an argument travel with its message to `peer`.
+pub(in crate::transfer) fn eager(
     node: &Node,
     (memory, bytes): (&Memory, usize),
     registration: Registration,
     peer: NodeId,
-) -> bool {
-    if registration == Registration::None {
-        return true;
-    }
-    let limit_bytes = if is_mapped(node, memory, peer) {
-        EAGER_MAPPED_BYTES
-    } else if node.network.copies(peer) {
-        EAGER_COPIED_BYTES
-    } else if node.network.is_one_sided(peer) {
-        EAGER_FETCHED_BYTES
-    } else {
-        // Several arguments are to fit into a frame: an argument that does not is fetched after all.
-        EAGER_CARRIED_BYTES.min(node.frame_bytes_max / 2)
-    };
-    bytes <= limit_bytes
+) -> Option<Choice> {
+    ways::eager(registration, bytes, node.frame_bytes_max, || access(node, memory, peer))
 }
 
-/// Whether so many bytes travel with their message whoever takes them: the least of the limits.
-pub(crate) fn is_always_eager(bytes: usize) -> bool {
-    bytes <= EAGER_MAPPED_BYTES
+/// How a peer reaches memory of this node.
+pub(in crate::transfer) fn access(node: &Node, memory: &Memory, peer: NodeId) -> Access {
+    if is_mapped(node, memory, peer) {
+        Access::Mapped
+    } else if node.network.copies(peer) {
+        Access::Copied
+    } else if node.network.is_one_sided(peer) {
+        Access::Fetched
+    } else {
+        Access::Carried
+    }
 }
 
 /// Whether a peer reads this memory in place.
@@ -64,44 +44,12 @@ fn is_mapped(node: &Node, memory: &Memory, peer: NodeId) -> bool {
     memory.share().is_some() && node.network.maps(peer)
 }
 
-/// Least bytes of what is packed for being thin. Up to there, what a selection touches stays in a second cache, whoever collects it.
-const THIN_BYTES_MIN: u64 = 64 << 10;
-
-/// Part of the lines touched (1 / `THIN_PART`) that are wanted of a thin selection, at most. Two processors that each wait for the lines
-/// of their own side take less then than one that waits for all: measured by the bench `layouts` with doubles of a line each (1.4 times
-/// quicker), and with every second and every fourth double (slower).
-const THIN_PART: f64 = 5.0;
-
-/// Whether a layout selects so little of the lines that it touches that it is packed sooner than read by another processor.
-fn is_thin(layout: &Raw) -> bool {
-    let bytes = layout.bytes();
-    bytes >= THIN_BYTES_MIN && lines(layout) * LINE_BYTES >= THIN_PART * bytes as f64
-}
-
-/// Whether what a layout selects of an argument is packed by its sender. Lines are counted last: of lists, one by one.
-fn is_packed(node: &Node, peer: NodeId, kind: NocopyKind, (leaving, layout): (&Leaving, &Raw)) -> bool {
-    if node.methods.always_pack() {
-        return true;
+/// A layout as it travels to a peer with what it selects, if the peer is to have it so: short ones each time, long ones once.
+pub(in crate::transfer) fn tell(node: &Node, peer: NodeId, layout: &Arc<Raw>) -> Option<LentLayout> {
+    if ways::is_short(layout) {
+        return Some(LentLayout::Told(ToldLayout(Arc::clone(layout))));
     }
-    if is_mapped(node, &leaving.memory, peer) {
-        // A view copies nothing, so nothing is to be packed for it where it can be had. With what travels with its layout this node can
-        // help.
-        return kind != NocopyKind::Viewed && !is_short(layout) && is_thin(layout);
-    }
-    // Whoever reads around the runs, or registers all that there is, must not meet what is no memory.
-    if leaving.terms.is_several {
-        return true;
-    }
-    if node.network.copies(peer) {
-        return node.methods.is_packed(layout);
-    }
-    !node.network.moves_runs(peer, ClaimMode::Read, layout.bytes())
-        || node.methods.is_packed_for_network(layout, leaving.memory.len() as u64)
-}
-
-/// Whether what many take by a layout is packed for those, too, who map the memory: then its owner collects the lines once for all.
-pub(in crate::transfer) fn is_packed_for_many(node: &Node, kind: NocopyKind, layout: &Raw) -> bool {
-    node.methods.always_pack() || kind != NocopyKind::Viewed && is_thin(layout)
+    node.known_layouts.tell(peer, layout)
 }
 
 /// Takes charge of the buffer that the caller gave.
@@ -149,7 +97,7 @@ fn pool(node: &Node, leaving: Leaving) -> Leaving {
         return leaving;
     }
     if leaving.layout.is_some() {
-        return laid_out::packed(node, leaving);
+        return packing::packed(node, leaving);
     }
     let mut pooled = node.network.allocate(leaving.memory.len());
     pooled.as_mut_slice().copy_from_slice(leaving.memory.as_slice());
@@ -157,28 +105,56 @@ fn pool(node: &Node, leaving: Leaving) -> Leaving {
     Leaving { memory: pooled.freeze(), lent: None, ..leaving }
 }
 
-/// Describes an argument in memory of the host. Bytes that travel along are complete at once, unless the receiver's post may be shorter and
-/// the sender wants to know.
-pub(crate) fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
+/// Describes an argument in memory of the host, and says which way it goes. Bytes that travel along are complete at once, unless the
+/// receiver's post may be shorter and the sender wants to know.
+pub(crate) fn describe_one(
+    node: &Node,
+    peer: NodeId,
+    kind: NocopyKind,
+    leaving: Leaving,
+) -> (Choice, Descriptor) {
     let what = (&leaving.memory, leaving.bytes());
-    if is_eager(node, what, leaving.terms.registration, peer) {
+    if let Some(choice) = eager(node, what, leaving.terms.registration, peer) {
         let Leaving { memory, layout, release, .. } = leaving;
-        return inline(node, kind, laid_out::eager(node, memory, layout.as_ref()), release);
+        return (choice, inline(node, kind, packing::eager(node, memory, layout.as_ref()), release));
     }
-    let leaving = keeping(node, peer, leaving);
-    let Some(layout) = &leaving.layout else { return lend_or_copy(node, leaving, None) };
-    let is_packed = is_packed(node, peer, kind, (&leaving, layout));
-    let way = if is_packed { Way::Packed } else { node.known_layouts.way(peer, layout) };
-    match way {
-        Way::Lent(layout) => lend_or_copy(node, leaving, Some(layout)),
-        Way::Packed => lend_or_copy(node, laid_out::packed(node, leaving), None),
+    let access = access(node, &leaving.memory, peer);
+    let leaving = keeping(access, leaving);
+    let (choice, descriptor) = match &leaving.layout {
+        None => (ways::lent(access), lend_or_copy(node, leaving, None)),
+        Some(layout) => match way_of_selected(node, peer, kind, (&leaving, layout), access) {
+            Ok(told) => (ways::lent(access), lend_or_copy(node, leaving, Some(told))),
+            Err(packed) => (packed, lend_or_copy(node, packing::packed(node, leaving), None)),
+        },
+    };
+    let is_lent = matches!(descriptor, Descriptor::Lent { .. });
+    (if is_lent { choice } else { ways::UNREGISTRABLE }, descriptor)
+}
+
+/// The layout as it travels with what it selects of an argument.
+///
+/// # Errors
+/// Why it is packed instead.
+fn way_of_selected(
+    node: &Node,
+    peer: NodeId,
+    kind: NocopyKind,
+    (leaving, layout): (&Leaving, &Arc<Raw>),
+    access: Access,
+) -> Result<LentLayout, Choice> {
+    let (memory_bytes, is_several) = (leaving.memory.len() as u64, leaving.terms.is_several);
+    let selected = ways::Leaving { kind, layout, memory_bytes, is_several };
+    let moves_runs = || node.network.moves_runs(peer, ClaimMode::Read, layout.bytes());
+    match ways::packed(node.layout_method, selected, access, moves_runs, rates) {
+        Some(packed) => Err(packed),
+        None => tell(node, peer, layout).ok_or(ways::UNTOLD),
     }
 }
 
 /// The same argument; its registration is kept if the peer maps the memory. A sender who waits for its buffer mostly writes it next, for
 /// which the registration would have to end.
-fn keeping(node: &Node, peer: NodeId, mut leaving: Leaving) -> Leaving {
-    if leaving.terms.keep == Keep::No && leaving.release.is_none() && is_mapped(node, &leaving.memory, peer) {
+fn keeping(access: Access, mut leaving: Leaving) -> Leaving {
+    if leaving.terms.keep == Keep::No && leaving.release.is_none() && access == Access::Mapped {
         leaving.terms.keep = Keep::IfRoom;
     }
     leaving
@@ -208,7 +184,7 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLay
                         .to_owned(),
                 );
             }
-            let Leaving { memory, release, .. } = laid_out::packed(node, leaving);
+            let Leaving { memory, release, .. } = packing::packed(node, leaving);
             node.outside.count_copy(memory.len());
             // The receiver answers, as it does for lent memory.
             let lender = release.map(|release| answering(node, release));

@@ -6,10 +6,11 @@ use crate::model::nocopy::{
     awaited, is_answered,
 };
 use crate::node::Node;
-use crate::node::lending::known_layouts::Way;
-use crate::transfer::copy::laid_out::packed_memory;
+use crate::node::ways_taken::Argument;
+use crate::transfer::copy::packing::packed_memory;
 use crate::transfer::device;
-use crate::transfer::lend::send::{inline, is_eager, is_packed_for_many, lend_or_copy};
+use crate::transfer::lend::send::{access, eager, inline, lend_or_copy, tell};
+use crate::transfer::ways::{self, Choice};
 use chare_device::DeviceBuffer;
 use chare_layout::Raw;
 use chare_lrts::{Memory, NodeId, RegionKey};
@@ -23,6 +24,8 @@ pub(crate) struct Carried {
     pub(super) release: Option<Arc<Release>>,
     /// The parts that are here of an argument that is dealt out, if it is known who needs which.
     pub(super) parts: Option<Parts>,
+    /// Which argument it is, at its sender.
+    argument: Option<Argument<'static>>,
 }
 
 /// Where the argument is.
@@ -80,7 +83,7 @@ impl Carried {
         release: Option<Arc<Release>>,
     ) -> Self {
         let place = CarriedMemory::Host { memory, whose, selection: None, registration };
-        Self { kind, place, release, parts: None }
+        Self { kind, place, release, parts: None, argument: None }
     }
 
     /// What a layout, which was checked against the memory, selects of an argument in memory of the host.
@@ -96,7 +99,12 @@ impl Carried {
         kind: NocopyKind,
         LeavingDevice { buffer, layout, release }: LeavingDevice,
     ) -> Self {
-        Self { kind, place: CarriedMemory::Device(buffer, layout), release, parts: None }
+        Self { kind, place: CarriedMemory::Device(buffer, layout), release, parts: None, argument: None }
+    }
+
+    /// The same, known as an argument of its entry.
+    pub(super) fn known_as(self, argument: Argument<'static>) -> Self {
+        Self { argument: Some(argument), ..self }
     }
 
     /// Bytes of the host that this process keeps because another process sent them.
@@ -109,9 +117,13 @@ impl Carried {
 
     /// The same argument by another handle of its memory, which is the host's, and all of which is meant.
     pub(crate) fn map(self, handle: impl FnOnce(Memory) -> Option<Memory>) -> Option<Self> {
-        let Self { kind, place, release, parts } = self;
+        let Self { kind, place, release, parts, argument } = self;
         let CarriedMemory::Host { memory, whose, selection: None, registration } = place else { return None };
-        Some(Self { parts, ..Self::in_memory(kind, (handle(memory)?, whose), registration, release) })
+        Some(Self {
+            parts,
+            argument,
+            ..Self::in_memory(kind, (handle(memory)?, whose), registration, release)
+        })
     }
 
     /// The argument's memory, whose it is, and how the nodes below reach it, if it is the host's.
@@ -147,9 +159,14 @@ impl Carried {
 
     /// The bytes, if they travel with the message to these nodes.
     pub(super) fn eager_bytes(&self, node: &Node, children: &[NodeId]) -> Option<usize> {
+        self.eager(node, children).map(|(_, bytes)| bytes)
+    }
+
+    fn eager(&self, node: &Node, children: &[NodeId]) -> Option<(Choice, usize)> {
         let CarriedMemory::Host { memory, selection, registration, .. } = &self.place else { return None };
         let bytes = Self::bytes_of(memory, selection.as_ref());
-        children.iter().all(|child| is_eager(node, (memory, bytes), *registration, *child)).then_some(bytes)
+        let eager = |_, child: &NodeId| eager(node, (memory, bytes), *registration, *child);
+        children.iter().try_fold(ways::SHORT, eager).map(|choice| (choice, bytes))
     }
 
     /// The bytes, if all these nodes are told of the argument in the same words: by its bytes, without an answer.
@@ -166,37 +183,63 @@ impl Carried {
                 return device::describe_to_many(node, self.kind, self.leaving(buffer, layout.as_ref()));
             }
         };
+        let (choice, descriptor) = match self.eager(node, children) {
+            Some((choice, _)) => {
+                let bytes = EagerBytes::whole(Self::side_by_side(node, memory, selection));
+                (choice, inline(node, self.kind, bytes, self.release.clone()))
+            }
+            None => self.lend(node, child, (memory, whose, selection)),
+        };
+        if let Some(argument) = self.argument {
+            let bytes = Self::bytes_of(memory, selection);
+            node.ways_taken.note_sent(argument, choice.words(), bytes);
+        }
+        descriptor
+    }
+
+    /// Lends the argument to a node, as it lies or packed.
+    fn lend(
+        &self,
+        node: &Node,
+        child: NodeId,
+        (memory, whose, selection): (&Memory, &Whose, Option<&Selection>),
+    ) -> (Choice, Descriptor) {
         let release = self.release.clone();
-        let packed = || selection.map_or(memory, |selection| selection.packed(node, memory)).clone();
-        if self.eager_bytes(node, children).is_some() {
-            return inline(node, self.kind, EagerBytes::whole(packed()), release);
-        }
-        let layout = selection.and_then(|selection| self.way(node, child, selection));
-        if selection.is_some() && layout.is_none() {
-            return lend_or_copy(node, Leaving::plain(packed(), release), None);
-        }
+        let layout = match selection.map(|selection| self.layout_for(node, child, selection)).transpose() {
+            Ok(layout) => layout,
+            Err(choice) => {
+                let leaving = Leaving::plain(Self::side_by_side(node, memory, selection), release);
+                return (choice, lend_or_copy(node, leaving, None));
+            }
+        };
         match whose {
             Whose::Mapped(key) if node.network.maps(child) => {
                 let is_awaited = awaited(release.as_ref()).is_some();
                 let token = node.transfers.relay(release);
-                Descriptor::Lent { key: *key, layout, token, is_awaited }
+                (ways::MAPPED, Descriptor::Lent { key: *key, layout, token, is_awaited })
             }
             _ => {
                 let selected = selection.map(|selection| Arc::clone(&selection.layout));
                 let leaving = Leaving { layout: selected, ..Leaving::plain(memory.clone(), release) };
-                lend_or_copy(node, leaving, layout)
+                (ways::lent(access(node, memory, child)), lend_or_copy(node, leaving, layout))
             }
         }
     }
 
-    /// The layout for a node that takes what is selected from where it lies; `None` if it is to be packed for the node.
-    fn way(&self, node: &Node, child: NodeId, Selection { layout, .. }: &Selection) -> Option<LentLayout> {
-        if !self.is_mapped_by(node, child) || is_packed_for_many(node, self.kind, layout) {
-            return None;
-        }
-        match node.known_layouts.way(child, layout) {
-            Way::Lent(layout) => Some(layout),
-            Way::Packed => None,
+    /// What is meant, side by side.
+    fn side_by_side(node: &Node, memory: &Memory, selection: Option<&Selection>) -> Memory {
+        selection.map_or(memory, |selection| selection.packed(node, memory)).clone()
+    }
+
+    /// The layout for a node that takes what is selected from where it lies.
+    ///
+    /// # Errors
+    /// Why it is to be packed for the node.
+    fn layout_for(&self, node: &Node, child: NodeId, selection: &Selection) -> Result<LentLayout, Choice> {
+        let (layout, is_mapped) = (&selection.layout, self.is_mapped_by(node, child));
+        match ways::packed_for_many(node.layout_method, self.kind, layout, is_mapped) {
+            Some(packed) => Err(packed),
+            None => tell(node, child, layout).ok_or(ways::UNTOLD),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::carried::{Carried, Whose};
 use crate::model::dealing::{PackedParts, Parts};
 use crate::model::nocopy::CarriedDescriptor;
 use crate::node::Node;
-use crate::transfer::copy::laid_out::packed_memory;
+use crate::transfer::copy::packing::packed_memory;
 use chare_lrts::NodeId;
 use std::sync::Arc;
 

@@ -7,8 +7,9 @@ use super::carried::{Carried, Whose};
 use crate::model::nocopy::{Arrived, Few, LeavingDevice, Local, NocopyKind, Registration};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
+use crate::node::ways_taken::Argument;
 use crate::transfer::take::gathering::{Failure, Gathering, Plan};
-use crate::transfer::{copy::laid_out, device};
+use crate::transfer::{copy::packing, device};
 use std::sync::Arc;
 
 /// Arguments of which some are still on their way from a device.
@@ -45,9 +46,10 @@ pub(crate) fn take_in(
     entry: &'static EntryRegistration,
     nocopy: Vec<Local>,
 ) -> Result<Few<Carried>, Box<Staging>> {
-    let plans = entry.nocopy.iter().zip(nocopy).map(|(kind, local)| {
-        let planned = plan(node, *kind, local);
-        Ok::<_, std::convert::Infallible>(planned.unwrap_or_else(Plan::failed))
+    let plans = entry.nocopy.iter().zip(nocopy).enumerate().map(|(position, (kind, local))| {
+        let planned = plan(node, *kind, local).unwrap_or_else(Plan::failed);
+        let planned = planned.map(move |carried| carried.known_as(Argument { entry, position }));
+        Ok::<_, std::convert::Infallible>(planned)
     });
     let Ok(gathering) = Gathering::plan(plans);
     gathering.complete().map_err(|gathering| Box::new(Staging { entry, gathering }))
@@ -56,7 +58,7 @@ pub(crate) fn take_in(
 fn plan(node: &Arc<Node>, kind: NocopyKind, local: Local) -> Result<Plan<Carried>, Failure> {
     match local {
         Local::Host(leaving) if kind == NocopyKind::Received => {
-            Ok(Plan::Ready(Carried::sent(kind, laid_out::packed(node, leaving))))
+            Ok(Plan::Ready(Carried::sent(kind, packing::packed(node, leaving))))
         }
         Local::Host(leaving) => Ok(Plan::Ready(Carried::sent(kind, leaving))),
         Local::Device(leaving) if kind == NocopyKind::DeviceReceived => {

@@ -1,6 +1,6 @@
 //! The receiver's side of nocopy arguments in memory of the host: reads them in place, fetches them, or copies them into posted buffers.
 
-use super::gathering::{Failure, Fetch, Plan};
+use super::gathering::{Failure, Fetch, Finish, Plan};
 use super::remote_memory::{Loan, landing, release_to, send_release, view};
 use crate::model::nocopy::{Arrived, Descriptor, Leaving, Lender, NocopyKind, PostedMemory};
 use crate::node::Node;
@@ -10,10 +10,13 @@ use crate::transfer::copy::long_copy::is_shared_whole;
 use crate::transfer::copy::planned::whole;
 use crate::transfer::copy::selected_read::Selected;
 use crate::transfer::lend::send::lend_or_copy;
+use crate::transfer::ways::{self, Choice, Landing, Way};
 use chare_layout::Raw;
-use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{MemoryMut, RegionKey};
 use std::sync::Arc;
+
+/// A plan, and the way that was chosen for what did not come with its message.
+pub(in crate::transfer) type Chosen = (Option<Choice>, Plan<Arrived>);
 
 /// Plans the way of an argument from the same process, in memory of the host: it is handed over, or copied once to where it is to be. A
 /// long copy goes the way of memory that this node has lent to itself, so that no PE waits for it; one out of memory that another node has
@@ -23,29 +26,33 @@ pub(in crate::transfer) fn plan_here(
     kind: NocopyKind,
     leaving: Leaving,
     given: Option<PostedMemory>,
-) -> Result<Plan<Arrived>, String> {
-    let as_a_whole = given.as_ref().filter(|given| leaving.layout.is_none() && given.layout.is_none());
-    let is_helped = |given| leaving.lent.is_some_and(|lent| is_shared_whole(node, &lent, given));
-    if as_a_whole.is_some_and(|given| given.bytes >= LONG_BYTES_MIN && !is_helped(given)) {
-        return plan(node, kind, lend_or_copy(node, leaving, None), given);
-    }
-    if kind == NocopyKind::Viewed || given.is_none() && leaving.layout.is_none() {
-        return Ok(Plan::Ready(leaving.into()));
+) -> Result<Chosen, String> {
+    let is_helped =
+        || leaving.lent.zip(given.as_ref()).is_some_and(|(lent, given)| is_shared_whole(node, &lent, given));
+    let choice = ways::here(kind, leaving.layout.is_some(), given.as_ref().map(Landing::of), is_helped);
+    match choice.way {
+        Way::Lent => {
+            let (_, plan) = plan(node, kind, lend_or_copy(node, leaving, None), given)?;
+            return Ok((Some(choice), plan));
+        }
+        Way::Handed => return Ok((Some(choice), Plan::Ready(leaving.into()))),
+        _ => {}
     }
     let Leaving { memory, layout, release, lent, .. } = leaving;
     if let (Some(release), Some(given)) = (&release, &given) {
         release.take(given.bytes as u64);
     }
     // The memory goes before the release that tells of it.
-    Source { memory, layout, lent }.bring(node, given, |_| drop(release))
+    Ok((Some(choice), Source { memory, layout, lent }.bring(node, given, |_| drop(release))?))
 }
 
+/// Plans the way of an argument from another process, which is to be in memory of the host.
 pub(in crate::transfer) fn plan(
     node: &Arc<Node>,
     kind: NocopyKind,
     descriptor: Descriptor,
     given: Option<PostedMemory>,
-) -> Result<Plan<Arrived>, String> {
+) -> Result<Chosen, String> {
     match descriptor {
         Descriptor::Inline { bytes, lender } => {
             let (arrived, taken) = match given {
@@ -64,7 +71,7 @@ pub(in crate::transfer) fn plan(
             if let Some(lender) = lender {
                 send_release(node, lender, taken as u64);
             }
-            Ok(Plan::Ready(arrived))
+            Ok((None, Plan::Ready(arrived)))
         }
         Descriptor::Lent { key, layout, token, is_awaited } => {
             let loan = Loan { lender: Lender { node: key.node, token }, is_awaited };
@@ -86,20 +93,22 @@ fn plan_whole(
     loan: Loan,
     kind: NocopyKind,
     given: Option<PostedMemory>,
-) -> Result<Plan<Arrived>, String> {
+) -> Result<Chosen, String> {
     // What is short is copied at once, a long copy goes on in pieces: by the owner, too, or as a transfer.
     let is_shared = given.as_ref().is_some_and(|posted| is_shared_whole(node, &key, posted));
-    let is_read_here = is_shared || given.as_ref().is_none_or(|given| given.bytes < LONG_BYTES_MIN);
+    let landing_wanted = given.as_ref().map(Landing::of);
+    let is_read_here = ways::is_read_in_place(landing_wanted, is_shared);
     let viewed = if is_read_here { view(node, &key, None)? } else { None };
+    let choice = Some(ways::whole(landing_wanted, viewed.is_some()));
     let (into, bytes) = match (viewed, given) {
         (Some(memory), None) => {
             let release = Some(release_to(node, loan.lender, key.len));
-            return Ok(Plan::Ready(Arrived::Received { memory, layout: None, release }));
+            return Ok((choice, Plan::Ready(Arrived::Received { memory, layout: None, release })));
         }
         (Some(memory), Some(given)) => {
             let taken = given.bytes as u64;
             let source = Source { memory, layout: None, lent: is_shared.then_some(key) };
-            return source.bring(node, Some(given), move |node| loan.end(node, taken));
+            return Ok((choice, source.bring(node, Some(given), move |node| loan.end(node, taken))?));
         }
         (None, Some(PostedMemory { memory, bytes, .. })) => (memory, bytes),
         (None, None) => (landing(node, &key, None)?, key.len as usize),
@@ -113,7 +122,7 @@ fn plan_whole(
             Arrived::Received { memory: memory.freeze(), layout: None, release: None }
         })
     });
-    Ok(Plan::Fetch(Fetch { key, offset: 0, into, bytes, arrive }))
+    Ok((choice, Plan::Fetch(Fetch { key, offset: 0, into, bytes, arrive })))
 }
 
 /// Plans the way of what layouts select, on either side: one copy from the region where it can be mapped, else a read
@@ -124,33 +133,37 @@ fn plan_laid_out(
     loan: Loan,
     kind: NocopyKind,
     given: Option<PostedMemory>,
-) -> Result<Plan<Arrived>, String> {
+) -> Result<Chosen, String> {
     if let Some(layout) = &layout {
         check_lent(node, &key, layout)?;
     }
     let offered = layout.as_ref().map_or(key.len, |layout| layout.bytes());
     let taken = given.as_ref().map_or(offered, |given| given.bytes as u64);
-    if let Some(memory) = view(node, &key, layout.as_deref())? {
-        if kind == NocopyKind::Viewed {
+    let viewed = view(node, &key, layout.as_deref())?;
+    let choice = ways::selected(kind, viewed.is_some());
+    if let Some(memory) = viewed {
+        if choice.way == Way::Viewed {
             let release = Some(release_to(node, loan.lender, offered));
-            return Ok(Plan::Ready(Arrived::Received { memory, layout, release }));
+            return Ok((Some(choice), Plan::Ready(Arrived::Received { memory, layout, release })));
         }
         let lent = (key.node != node.id).then_some(key);
-        return Source { memory, layout, lent }.bring(node, given, move |node| loan.end(node, taken));
+        let source = Source { memory, layout, lent };
+        return Ok((Some(choice), source.bring(node, given, move |node| loan.end(node, taken))?));
     }
     let whole = |bytes| whole(bytes).map_err(in_words);
     let from = layout.map_or_else(|| whole(taken), Ok)?;
     let to = given.as_ref().and_then(|given| given.layout.clone()).map_or_else(|| whole(taken), Ok)?;
     let selected = Selected::new((key, 0), from, to).map_err(in_words)?;
     let (into, landed) = target(node, selected.plan(), given)?;
-    Ok(Plan::Begin(Box::new(move |node, finish| {
+    let begin = Box::new(move |node: &Arc<Node>, finish: Finish<Arrived>| {
         selected.read(node, into, move |node, moved, memory| {
             if moved.is_ok() {
                 loan.end(node, taken);
             }
             finish(node, moved.map(|_| landed(memory)).map_err(Failure::Transfer));
         });
-    })))
+    });
+    Ok((Some(choice), Plan::Begin(begin)))
 }
 
 #[cfg(test)]

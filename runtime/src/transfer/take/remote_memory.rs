@@ -9,14 +9,10 @@ use crate::node::Node;
 use crate::node::lending::transfers::TakenBack;
 use crate::pe::Pe;
 use crate::transfer::lend::deregistration;
+use crate::transfer::ways;
 use chare_layout::Raw;
 use chare_lrts::{Completion, Entering, Lrts, Memory, MemoryMut, RegionKey, Token, TransferError};
 use std::sync::Arc;
-
-/// Pages of a mapping that are entered into the page table at once in the time that one takes which is entered as it is used.
-const PAGES_AT_ONCE: u64 = 10;
-
-const PAGE_BYTES: u64 = 4096;
 
 /// The whole of a lent region in place, where it can be mapped, of which a layout selects what is touched.
 ///
@@ -37,15 +33,8 @@ pub(in crate::transfer) fn view_range(
     (offset, len): (u64, usize),
     layout: Option<&Raw>,
 ) -> Result<Option<Memory>, TransferError> {
-    let entering = if layout.is_some_and(is_sparse) { Entering::AsUsed } else { Entering::AtOnce };
+    let entering = if layout.is_some_and(ways::is_sparse) { Entering::AsUsed } else { Entering::AtOnce };
     node.network.view(key, offset, len, entering)
-}
-
-/// Whether a layout touches so few pages of its span that the others are not worth to be entered into the page table with them: what lies
-/// between the arrays of one argument may be longer than any of them, and others' memory.
-fn is_sparse(layout: &Raw) -> bool {
-    let touched = layout.run_count().saturating_add(layout.bytes() / PAGE_BYTES);
-    touched.saturating_mul(PAGES_AT_ONCE) < layout.span() / PAGE_BYTES
 }
 
 /// Memory for the whole of a region: `into`, or the runtime's. Made before the owner is asked, so the region's length is still an
@@ -208,21 +197,6 @@ mod tests {
     use super::*;
     use crate::job::in_process::Job;
     use crate::model::nocopy::Leaving;
-    use chare_layout::LayoutError;
-
-    #[test]
-    fn few_pages_far_apart_are_entered_one_by_one() -> Result<(), LayoutError> {
-        let far = |bytes: u64| {
-            let piece = Raw::bytes_of(bytes)?;
-            Raw::sequence(&[(0, &piece), (1 << 30, &piece)])
-        };
-        assert!(is_sparse(&far(1)?) && is_sparse(&far(1 << 20)?));
-        assert!(!is_sparse(&far(1 << 28)?));
-        let each = |bytes: i64| Raw::bytes_of(8)?.hvector(10_000, 1, bytes);
-        assert!(is_sparse(&each(11 << 12)?));
-        assert!(!is_sparse(&each(9 << 12)?) && !is_sparse(&each(0)?));
-        Ok(())
-    }
 
     #[test]
     fn an_end_that_nobody_waits_for_is_told_when_the_step_is_over() {

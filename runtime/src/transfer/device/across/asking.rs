@@ -14,6 +14,7 @@ use crate::node::devices::Taker;
 use crate::transfer::device::ends::End;
 use crate::transfer::take::gathering::{Failure, Finish, Plan};
 use crate::transfer::take::remote_memory::{fetch, send_release};
+use crate::transfer::ways::{self, Way};
 use chare_lrts::{MemoryMut, NodeId, Token};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -31,16 +32,14 @@ pub(super) fn ask(
     let DeviceDescriptor { owner, bytes, uuid, .. } = described;
     let offered = usize::try_from(bytes).map_err(|_| format!("{} announces {bytes} bytes", owner.node))?;
     let room = Room::new(node, end, offered, given)?;
-    let maps = room.device().is_some_and(|device| device.info().uuid.0 == uuid)
-        && node.network.copies(owner.node)
-        && room.bytes() > 0
-        && room.pulls(node, &[legs::between(node, owner.node)]);
-    let is_direct =
-        room.bytes() > 0 && room.device().is_some_and(|device| direct::serves(node, owner.node, device));
-    let way = match (maps, is_direct) {
-        (true, _) => DeviceWay::Mapped,
-        (false, true) => DeviceWay::Direct,
-        (false, false) => DeviceWay::Chunks,
+    let is_same =
+        room.device().is_some_and(|device| device.info().uuid.0 == uuid) && node.network.copies(owner.node);
+    let pulls = || room.pulls(node, &[legs::between(node, owner.node)]);
+    let is_direct = || room.device().is_some_and(|device| direct::serves(node, owner.node, device));
+    let way = match ways::across_devices(room.bytes(), room.is_posted(), is_same, pulls, is_direct).way {
+        Way::DeviceMapped => DeviceWay::Mapped,
+        Way::DeviceDirect => DeviceWay::Direct,
+        _ => DeviceWay::Chunks,
     };
     Ok(Plan::Begin(Box::new(move |node, finish| Asking::begin(node, owner, room, way, finish))))
 }

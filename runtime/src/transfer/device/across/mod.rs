@@ -86,7 +86,7 @@ pub(in crate::transfer::device) fn plan(
             let into = is_part.then(|| remote_memory::room(node, room.bytes() as u64)).transpose()?;
             let into = into.map(|memory| PostedMemory { bytes: memory.len(), memory, layout: None });
             let kind = if is_part { NocopyKind::Posted } else { NocopyKind::Viewed };
-            let plan = receive::plan(node, kind, descriptor, into)?;
+            let (_, plan) = receive::plan(node, kind, descriptor, into)?;
             Ok(Plan::Begin(Box::new(move |node, finish| {
                 bring(node, end, plan, move |node, arrived| match arrived.map(Local::from) {
                     Ok(Local::Host(Leaving { memory, layout, release, .. })) => {

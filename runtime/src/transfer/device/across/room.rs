@@ -80,10 +80,15 @@ impl Room {
         Some(held.choose(self.facts(), Way::In, beside))
     }
 
-    /// Whether memory of another process is rather mapped than sent through the `beside` legs: always where nothing is to be copied then.
+    /// Whether one step over memory of another process takes no longer than chunks that go through the `beside` legs.
     pub(super) fn pulls(&self, node: &Node, beside: &[Leg]) -> bool {
         let held = self.device().and_then(|device| node.devices.held(device));
-        !self.is_posted || held.is_some_and(|held| held.model().pulls(self.facts(), beside))
+        held.is_some_and(|held| held.model().pulls(self.facts(), beside))
+    }
+
+    /// Whether a post method gave it.
+    pub(super) fn is_posted(&self) -> bool {
+        self.is_posted
     }
 
     fn facts(&self) -> Facts {

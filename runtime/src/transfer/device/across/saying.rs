@@ -41,7 +41,7 @@ pub(super) fn send_chunk(
     sender: &Sender,
 ) {
     let leaving = Leaving::plain(as_memory(chunk).freeze(), Some(back));
-    let nocopy = describe_one(node, peer, NocopyKind::Received, leaving);
+    let (_, nocopy) = describe_one(node, peer, NocopyKind::Received, leaving);
     let given = GivenMemory::Chunk { at, nocopy };
     if let Err(cause) = send(node, peer, DeviceFrame::Given { transfer, given }) {
         Failure::Words(cause).end(node, format!("sending a device buffer of {sender} to {peer}"));
