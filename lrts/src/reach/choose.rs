@@ -1,7 +1,8 @@
-//! Choice of a path for a get or put, and what happens when that path stops working.
+//! Transfers on their paths: each goes where [`paths`](super::paths) says, and on to the next path when that one stops working.
 
 use super::Reach;
 use super::copying::mode_of;
+use super::paths::{Facts, Path};
 use super::route::{Carrier, Peer};
 use super::traffic::Count;
 use super::transfer::{Tried, copy_within, is_native, post_on};
@@ -26,54 +27,77 @@ impl Reach {
         if self.closing.load(Ordering::Acquire) {
             return Err(operation);
         }
-        if node == self.regions.node() && !operation.local.is_of_device() {
-            return count(
-                &self.peers[node.index()].traffic.copied,
-                len,
-                self.copy_in_this_process(operation),
-            );
-        }
-        if operation.local.is_of_device() {
-            return self.transfer_of_device(operation);
-        }
-        let Some(peer) = self.peers.get(node.index()) else {
-            // No backend knows the node: any of them says so, and without any, so do the regions.
-            return copy_within(operation, &self.regions);
+        let Some(peer) = self.peers.get(node.index()).filter(|_| !operation.local.is_of_device()) else {
+            return self.transfer_aside(operation);
         };
-        if let Some(shm) = self.mapper(peer, &operation.key) {
-            match self.attempt_copy(shm, operation, CopyPath::Mapping)? {
-                Tried::Works(posted) => return count(&peer.traffic.copied, len, Ok(posted)),
+        loop {
+            let (tried, works) = match self.path_of(peer, &operation) {
+                Path::Within => {
+                    return count(&peer.traffic.copied, len, self.copy_in_this_process(operation));
+                }
+                Path::Mapping => {
+                    let Some(shm) = self.mapper(peer, &operation.key) else { continue };
+                    (
+                        self.attempt_copy(shm, operation, CopyPath::Mapping)?,
+                        (&peer.mapping, &peer.traffic.copied),
+                    )
+                }
+                Path::Kernel => {
+                    let Some(cma) = self.kernel_copier(peer) else { continue };
+                    let works = (&peer.kernel_copy, &peer.traffic.kernel_copied);
+                    (self.attempt_copy(cma, operation, CopyPath::Kernel)?, works)
+                }
+                Path::Direct => {
+                    let Some(fabric) = &self.fabric else { continue };
+                    let works = (&peer.direct, &peer.traffic.one_sided);
+                    (self.under_way.attempt(fabric.direct(), operation)?, works)
+                }
+                Path::Messages => return self.transfer_by_messages(peer, operation),
+            };
+            let (works, traffic) = works;
+            match tried {
+                Tried::Works(posted) => return count(traffic, len, Ok(posted)),
                 Tried::Fails(back, cause) => {
                     operation = back;
-                    self.give_up(peer, &peer.mapping, &cause);
+                    self.give_up(peer, works, &cause);
                 }
             }
         }
-        if let Some(cma) = self.kernel_copier(peer) {
-            match self.attempt_copy(cma, operation, CopyPath::Kernel)? {
-                Tried::Works(posted) => return count(&peer.traffic.kernel_copied, len, Ok(posted)),
-                Tried::Fails(back, cause) => {
-                    operation = back;
-                    self.give_up(peer, &peer.kernel_copy, &cause);
-                }
-            }
-        }
-        if let Some(direct) = self.direct(peer, &operation) {
-            match self.under_way.attempt(direct, operation)? {
-                Tried::Works(posted) => return count(&peer.traffic.one_sided, len, Ok(posted)),
-                Tried::Fails(back, cause) => {
-                    operation = back;
-                    self.give_up(peer, &peer.direct, &cause);
-                }
-            }
-        }
-        match self.carrier(node) {
+    }
+
+    /// The path that a transfer takes, of those that have not been given up.
+    fn path_of(&self, peer: &Peer, operation: &Operation) -> Path {
+        let facts = Facts {
+            is_here: operation.key.node == self.regions.node(),
+            is_mapped: || self.mapper(peer, &operation.key).is_some(),
+            is_copied: || self.kernel_copier(peer).is_some(),
+            direct_bytes_min: || self.direct_bytes_min(peer, operation),
+            bytes: operation.len,
+        };
+        facts.path()
+    }
+
+    fn transfer_by_messages(&self, peer: &Peer, operation: Operation) -> Result<Posted, Operation> {
+        let len = operation.len;
+        match self.carrier(operation.key.node) {
             Some(carrier) if peer.messages == Carrier::Fabric => {
                 count(&peer.traffic.emulated, len, self.under_way.carry(carrier, operation))
             }
             Some(carrier) => count(&peer.traffic.emulated, len, post_on(carrier, operation)),
             None => copy_within(operation, &self.regions),
         }
+    }
+
+    /// Sends a transfer that one path at most serves: with memory of a device at this end, or of a node that the job has not.
+    ///
+    /// # Errors
+    /// As for `transfer`.
+    fn transfer_aside(&self, operation: Operation) -> Result<Posted, Operation> {
+        if operation.local.is_of_device() {
+            return self.transfer_of_device(operation);
+        }
+        // No backend knows the node: any of them says so, and without any, so do the regions.
+        copy_within(operation, &self.regions)
     }
 
     /// Sends a transfer with memory of a device at this end down the one path that may reach it; what that path refuses is over.
@@ -108,12 +132,10 @@ impl Reach {
         self.cma.as_ref().filter(|_| peer.kernel_copy.load(Ordering::Relaxed))
     }
 
-    /// One-sided access, if it serves this transfer.
-    fn direct(&self, peer: &Peer, operation: &Operation) -> Option<&dyn Lrts> {
+    /// The least bytes of a transfer like this one that the network carries out by itself, if it does and has been working so far.
+    fn direct_bytes_min(&self, peer: &Peer, operation: &Operation) -> Option<usize> {
         let fabric = self.fabric.as_ref().filter(|_| peer.direct.load(Ordering::Relaxed))?;
-        let serves =
-            is_native(fabric.direct(), mode_of(operation)) && operation.len >= fabric.direct_bytes_min();
-        serves.then(|| fabric.direct())
+        is_native(fabric.direct(), mode_of(operation)).then(|| fabric.direct_bytes_min())
     }
 
     /// Notes that a path to a peer does not work, and warns of it once.

@@ -4,10 +4,11 @@
 //! [`Lrts::progress`] or in [`Reach::help`].
 
 use super::Reach;
+use super::paths;
 use super::route::Peer;
 use super::traffic::Count;
 use super::transfer::{Stub, Tried, copy_within, post_on};
-use crate::engine::{CopyPath, Ended, LONG_BYTES_MIN, PiecewiseCopy, Whose};
+use crate::engine::{CopyPath, Ended, PiecewiseCopy, Whose};
 use crate::error::TransferError;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, Posted, Sink, Token};
@@ -239,13 +240,13 @@ impl Reach {
     }
 }
 
-/// Whether a transfer takes so long to copy that nobody should wait for it. One that has too little memory fails at once.
+/// Whether a transfer goes on in pieces.
 fn is_long(operation: &Operation) -> bool {
-    let has_room = match &operation.local {
-        LocalMemory::Get(into) => operation.len <= into.len(),
-        LocalMemory::Put(_) => true,
+    let room = match &operation.local {
+        LocalMemory::Get(into) => into.len(),
+        LocalMemory::Put(_) => operation.len,
     };
-    operation.len >= LONG_BYTES_MIN && has_room
+    paths::is_long(operation.len, room)
 }
 
 pub(super) fn mode_of(operation: &Operation) -> ClaimMode {

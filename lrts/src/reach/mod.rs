@@ -1,5 +1,5 @@
-//! Reach: which path leads to which peer, as a backend made of backends, decided once at start-up (`open`). Never a transport of
-//! its own.
+//! Reach: which path leads to which peer, as a backend made of backends, opened once at start-up (`open`). Which path it is, `paths`
+//! decides alone. Never a transport of its own.
 //!
 //! | to | messages | get and put | view |
 //! |---|---|---|---|
@@ -30,6 +30,7 @@ mod fabric;
 mod network;
 mod open;
 mod options;
+mod paths;
 mod polling;
 mod posting;
 mod progress;

@@ -4,6 +4,7 @@
 
 use super::network::open_network;
 use super::options::{PATIENCE, ReachOptions};
+use super::paths::{self, NoPath};
 use super::route::{Carrier, Route};
 use super::{Parts, Reach};
 use crate::backends::{self, Backend, KernelCopy, Messages, Network};
@@ -64,20 +65,23 @@ impl Plan {
     fn carrier(&self, peer: NodeId, is_neighbour: bool) -> Result<Carrier, LrtsError> {
         let name = self.backend.name;
         let unreachable = |cause| Err(LrtsError::Unreachable { peer, cause });
-        match (self.backend.messages, self.forbidden_by) {
-            (Messages::None, _) => {
-                unreachable(format!("`+lrts {name}` serves one process and this job has more; leave it out"))
-            }
-            (Messages::Shm, Some(option)) => {
-                unreachable(format!("`+lrts {name}` and `{option}` exclude each other; leave one out"))
-            }
-            (Messages::Shm, None) if !is_neighbour => unreachable(format!(
-                "it is not on this host, which is as far as `+lrts {name}` goes; use `+lrts tcp`"
-            )),
-            (Messages::Shm | Messages::Nearest, _) if self.shm && is_neighbour => Ok(Carrier::Shm),
-            _ if self.network.is_some() => Ok(Carrier::Fabric),
-            _ => Ok(Carrier::Tcp),
-        }
+        let is_allowed = self.forbidden_by.is_none();
+        paths::carrier(self.backend.messages, is_allowed, self.network.is_some(), is_neighbour).or_else(
+            |why| {
+                unreachable(match why {
+                    NoPath::OneProcess => {
+                        format!("`+lrts {name}` serves one process and this job has more; leave it out")
+                    }
+                    NoPath::Forbidden => {
+                        let option = self.forbidden_by.unwrap_or_default();
+                        format!("`+lrts {name}` and `{option}` exclude each other; leave one out")
+                    }
+                    NoPath::OneHost => format!(
+                        "it is not on this host, which is as far as `+lrts {name}` goes; use `+lrts tcp`"
+                    ),
+                })
+            },
+        )
     }
 
     fn needs_host_peers(&self) -> bool {

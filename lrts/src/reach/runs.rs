@@ -4,6 +4,7 @@ use super::Reach;
 use super::choose::count;
 use super::copying::mode_of;
 use super::fabric::Fabric;
+use super::paths;
 use super::transfer::is_native;
 use crate::error::TransferError;
 use crate::ids::NodeId;
@@ -16,8 +17,8 @@ use std::sync::atomic::Ordering;
 impl Reach {
     /// Whether runs of a peer's memory, of so many bytes in all, are read (or written) by the network itself; see [`Lrts::get_runs`].
     pub fn moves_runs(&self, peer: NodeId, mode: ClaimMode, bytes: u64) -> bool {
-        let is_long = |fabric: &dyn Fabric| bytes >= fabric.direct_bytes_min() as u64;
-        self.fabric.as_deref().is_some_and(is_long) && self.runs_path(peer, mode).is_some()
+        let least = self.fabric.as_deref().map(Fabric::direct_bytes_min);
+        paths::is_direct(bytes, least) && self.runs_path(peer, mode).is_some()
     }
 
     fn runs_path(&self, node: NodeId, mode: ClaimMode) -> Option<&dyn Lrts> {
