@@ -29,8 +29,7 @@ use std::sync::Arc;
 /// The looks at an idle pair before the pair counts as quiet: the kernel takes a moment to pass a frame on.
 const QUIET_LOOKS: usize = 300;
 
-/// The most pieces of work that may follow from one frame: a message that a million reductions have begun lets a PE without members close
-/// them all.
+/// The most pieces of work that may follow from one frame: far more than any should lead to.
 const WORK_MAX: usize = 2 << 20;
 
 /// The numbers of members that are refused here: a collection may take all memory of a host, and a fuzzer must not. The runtime itself

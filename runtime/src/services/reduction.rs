@@ -1,25 +1,25 @@
 //! Reductions over collections: partials go from the members of a PE to the first PE of the node, up the tree of nodes, to the callback.
 //!
-//! 1. A PE sends a partial when it closes a reduction (see [`crate::model::reduction::Contributions`]) to the first PE of its node, which
-//!    takes its own without a message. That PE sends on the combined partial once all PEs of the node and of the nodes below that take
-//!    part have closed the reduction. A partial that closes nothing is late: it goes up at once, and on its own.
-//! 2. The root calls back when all PEs have closed the reduction and as many members contributed as are expected.
-//! 3. Where PEs may be without members, those PEs must be told that a reduction has begun. The first PE of each node tells its own PEs
-//!    and its neighbours in the tree, once, when it learns of the reduction while other PEs are missing. An array that cannot grow begins
-//!    without this; a PE that loses its last member asks for it. In an array that may grow, the news says to which broadcast the reduction
-//!    belongs, so that PEs with newborns know whether to wait for them; who knows that later tells it on once more.
-//! 4. The creation of a collection's elements is a reduction as well, over PEs, beside the numbered ones: it ends when all of them exist.
+//! 1. A PE says a reduction when it closes it (see [`crate::model::reduction::Contributions`]) to the first PE of its node, which takes its
+//!    own without a message. That PE says on the combined partial once all PEs of the node and of the nodes below that take part have
+//!    said theirs.
+//! 2. The root calls back when all PEs have closed the reduction.
+//! 3. In an array that may grow, PEs may be without members, and must be told that a reduction has begun: the first PE of each node tells
+//!    its own PEs and the nodes right below what waits there and they have not said. It tells them to which broadcast the reduction
+//!    belongs, so that PEs with newborns know whether to wait for them; when it learns that later it tells them once more. In other arrays,
+//!    a PE that loses its last member says so.
+//! 4. The creation of a collection's elements is counted as well, over PEs, beside the reductions: it ends when all of them exist.
 
 use crate::base::typed_box::TypedBox;
 use crate::delivery::fire::fire;
 use crate::delivery::outbox;
+use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::{Body, Envelope, SystemMessage, opened};
-use crate::model::ids::{BroadcastId, CollectionId, NodeId, PeId, ServiceId};
-use crate::model::reduction::on_node::{FoldNode, Folded, fold};
+use crate::model::ids::{BroadcastId, CollectionId, Index, NodeId, PeId, ServiceId};
 use crate::model::reduction::reducers::Data;
-use crate::model::reduction::{Begun, CREATION, Partial, Partials, Share, Tally};
+use crate::model::reduction::{Begun, Gathering, Partial, Refusal, Share, Statement};
 use crate::model::registry::{Identity, show};
 use crate::node::{Delivery, NodeService};
 use crate::pe::early::Missing;
@@ -28,35 +28,36 @@ use crate::pe::queued::Outcome;
 use crate::pe::{ElementEvent, Pe, Service};
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
+use smallvec::SmallVec;
 
 pub(crate) const ID: ServiceId = ServiceId(2);
 
 pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive: |_, arrival| Delivery::of::<ReductionMessage>(arrival), ..NodeService::NONE },
-    state: || TypedBox::new(RefCell::new(Partials::default())),
+    state: || TypedBox::new(()),
     deliver: |pe, options, message| receive(pe, options, opened(message)),
     element: |pe, event| match event {
         ElementEvent::Born { collection } => report_creation(pe, *collection),
         ElementEvent::Called { broadcast } => hear(pe, *broadcast),
-        ElementEvent::Gone { collection, next_reduction, .. } => {
-            remove_member(pe, *collection, *next_reduction);
+        ElementEvent::Gone { collection, index, next_reduction, .. } => {
+            remove_member(pe, (*collection, *index), *next_reduction);
         }
         ElementEvent::Forgotten { .. } => {}
     },
-    clear: |pe| drop(partials(pe).take()),
     ..Service::named(ID, "reductions")
 };
 
 /// A message between PEs about reductions over a collection.
 #[derive(Serialize, Deserialize)]
 enum ReductionMessage {
-    /// To the first PE of a node: contributions of its PEs or of the nodes below.
-    Contribution { collection: CollectionId, partial: Partial },
-    /// To the first PE of a node: reductions have begun; see rule 3.
-    Begin { collection: CollectionId, news: Begun },
-    /// To every PE of a node: reductions have begun.
-    Begun { collection: CollectionId, news: Begun },
+    /// To the first PE of a node: a statement of one of its PEs, or of the first PE of a node below.
+    Said { collection: CollectionId, from: PeId, number: u64, statement: Statement },
+    /// To a PE of a node, from the node's first PE: reductions have begun.
+    Begun { collection: CollectionId, begun: Begun },
+    /// To the first PE of a node, from that of the node above: reductions have begun.
+    BegunAbove { collection: CollectionId, begun: Begun },
+    /// To the first PE of a node: so many PEs have all elements that the collection begins with.
+    Created { collection: CollectionId, pes: u64 },
 }
 
 impl SystemMessage for ReductionMessage {
@@ -70,8 +71,8 @@ impl SystemMessage for ReductionMessage {
 
     fn bytes(&self) -> usize {
         match self {
-            Self::Contribution { partial, .. } => partial.bytes(),
-            Self::Begin { .. } | Self::Begun { .. } => 0,
+            Self::Said { statement: Statement::Closed(partial), .. } => partial.bytes(),
+            _ => 0,
         }
     }
 
@@ -80,28 +81,28 @@ impl SystemMessage for ReductionMessage {
     }
 }
 
-/// On a node's first PE: the partials that wait for others, each with its collection.
-pub(crate) fn each_partial(pe: &Pe, mut tell: impl FnMut(CollectionId, &Partial)) {
-    partials(pe).borrow().iter().for_each(|(collection, partial)| tell(collection, partial));
-}
-
-/// On a node's first PE: partials of the node's PEs and of the nodes below.
-fn partials(pe: &Pe) -> &RefCell<Partials> {
-    pe.state(ID)
+/// On a node's first PE: the partials that wait for others, each with its collection and the PEs, or first PEs of nodes, that lack.
+pub(crate) fn each_partial(pe: &Pe, mut tell: impl FnMut(CollectionId, &Partial, Vec<PeId>)) {
+    for collection in pe.places.borrow().collections() {
+        let gathering = collection.gathering.iter().flat_map(|gathering| gathering.each_waiting());
+        gathering.for_each(|(partial, lacking)| tell(collection.info.id, partial, lacking));
+    }
 }
 
 fn receive(pe: &Pe, options: CallOptions, message: ReductionMessage) -> Outcome {
-    let (ReductionMessage::Contribution { collection: id, .. }
-    | ReductionMessage::Begin { collection: id, .. }
-    | ReductionMessage::Begun { collection: id, .. }) = message;
+    let (ReductionMessage::Said { collection: id, .. }
+    | ReductionMessage::Begun { collection: id, .. }
+    | ReductionMessage::BegunAbove { collection: id, .. }
+    | ReductionMessage::Created { collection: id, .. }) = message;
     // A message of another PE may be faster than the news of the collection.
     if pe.places.borrow().collection(id).is_none() {
         return pe.keep(Missing::Collection(id), options, Body::System(Box::new(message)));
     }
     match message {
-        ReductionMessage::Contribution { partial, .. } => fold_on_node(pe, id, partial),
-        ReductionMessage::Begin { news, .. } => spread_begin(pe, id, news, true),
-        ReductionMessage::Begun { news, .. } => begin(pe, id, news),
+        ReductionMessage::Said { from, number, statement, .. } => take(pe, id, (from, number), statement),
+        ReductionMessage::Begun { begun, .. } => begin(pe, id, begun),
+        ReductionMessage::BegunAbove { begun, .. } => begin_on_node(pe, id, begun),
+        ReductionMessage::Created { pes, .. } => count_created(pe, id, pes),
     }
     Outcome::Processed
 }
@@ -116,7 +117,23 @@ fn with_collection<R>(pe: &Pe, id: CollectionId, body: impl FnOnce(&mut LocalCol
     body(places.collection_mut(id).expect("a member's collection is known on its PE"))
 }
 
-fn fail_reduction(pe: &Pe, chare: &str, cause: String) {
+/// Runs `body` with what the node gathers of a collection's reductions, on the first PE of the node.
+fn with_gathering<R>(pe: &Pe, id: CollectionId, body: impl FnOnce(&mut Gathering) -> R) -> R {
+    with_collection(pe, id, |collection| {
+        let LocalCollection { info, gathering, .. } = collection;
+        let gather = || {
+            let topology = &pe.node.topology;
+            let mates = pe.node.pes().filter(|mate| info.takes_part(*mate));
+            let below = topology.children(pe.node.id, info.root()).filter(|node| info.parts_below(*node) > 0);
+            let children = mates.chain(below.map(|node| topology.pe(node, 0))).collect();
+            Box::new(Gathering::new(children, info.grows()))
+        };
+        body(gathering.get_or_insert_with(gather))
+    })
+}
+
+fn fail_reduction(pe: &Pe, id: CollectionId, cause: String) {
+    let chare = with_collection(pe, id, |collection| collection.info.chare.name);
     pe.fail(format!("a reduction over {chare}"), cause);
 }
 
@@ -124,13 +141,14 @@ fn send(pe: &Pe, to: PeId, message: ReductionMessage) {
     outbox::send(pe, to, Envelope::system(CallOptions::new(), message));
 }
 
-/// Passes a partial on to the first PE of a node: this one takes its own at once, so that what goes up the tree leaves before the entry
-/// that contributed is over.
-fn send_partial(pe: &Pe, to: PeId, collection: CollectionId, partial: Partial) {
-    if to == pe.id {
-        fold_on_node(pe, collection, partial);
+/// Leaves a statement of this PE with the first PE of the node: that one takes its own at once, so that what goes up the tree leaves
+/// before the entry that contributed is over.
+fn say(pe: &Pe, collection: CollectionId, number: u64, statement: Statement) {
+    let first = first_pe(pe, pe.node.id);
+    if first == pe.id {
+        take(pe, collection, (pe.id, number), statement);
     } else {
-        send(pe, to, ReductionMessage::Contribution { collection, partial });
+        send(pe, first, ReductionMessage::Said { collection, from: pe.id, number, statement });
     }
 }
 
@@ -141,35 +159,23 @@ pub(crate) fn join(pe: &Pe, id: CollectionId, number: u64, data: &Data, callback
     with_collection(pe, id, |collection| collection.contributions.join(number, within, data, callback))
 }
 
-/// Lets a newborn member on this PE begin, which contributes for the first time. Returns the number of the reduction with which it begins,
-/// or `None` if it may not; then the job ends.
-#[cold]
-pub(crate) fn begin_member(pe: &Pe, identity: &Identity, id: CollectionId) -> Option<u64> {
-    let (newborn, within) = (identity.contributions.get(), pe.within(id));
-    let begun = with_collection(pe, id, |collection| collection.contributions.begin_member(newborn, within));
-    let refuse = |cause| {
-        let who = show(identity.name, identity.target);
-        pe.fail(format!("a contribution of {who} of {}", identity.name), cause);
-    };
-    begun.map_err(refuse).ok()
-}
-
 /// Adds the contribution of a member on this PE to a reduction of its collection.
-pub(crate) fn contribute(pe: &Pe, id: CollectionId, number: u64, share: Share) {
-    let within = pe.within(id);
-    let added = with_collection(pe, id, |collection| {
-        let contributions = &mut collection.contributions;
-        let late =
-            contributions.add(number, within, share).map_err(|cause| (collection.info.chare.name, cause))?;
-        Ok(late.or_else(|| contributions.close()))
-    });
+pub(crate) fn contribute(pe: &Pe, identity: &Identity, (id, index): (CollectionId, Index), share: Share) {
+    let (within, next) = (pe.within(id), identity.contributions.get());
+    let added =
+        with_collection(pe, id, |collection| collection.contributions.add((index, next), within, share));
     match added {
-        Ok(None) => {}
-        Ok(Some(partial)) => {
-            send_partial(pe, first_pe(pe, pe.node.id), id, partial);
-            close_complete(pe, id);
+        Ok((next, closed)) => {
+            identity.contributions.set(next);
+            if let Some((number, partial)) = closed {
+                say(pe, id, number, Statement::Closed(partial));
+            }
         }
-        Err((chare, cause)) => fail_reduction(pe, chare, cause),
+        Err(Refusal::Missed(cause)) => {
+            let who = show(identity.name, identity.target);
+            pe.fail(format!("a contribution of {who} of {}", identity.name), cause);
+        }
+        Err(Refusal::Misfit(cause)) => fail_reduction(pe, id, cause),
     }
 }
 
@@ -181,101 +187,117 @@ fn hear(pe: &Pe, broadcast: BroadcastId) {
 
 /// Closes the reductions that can be closed.
 fn close_complete(pe: &Pe, id: CollectionId) {
-    while let Some(partial) = with_collection(pe, id, |collection| collection.contributions.close()) {
-        send_partial(pe, first_pe(pe, pe.node.id), id, partial);
+    while let Some((number, partial)) = with_collection(pe, id, |collection| collection.contributions.close())
+    {
+        say(pe, id, number, Statement::Closed(partial));
     }
 }
 
-/// Takes note that a member of this PE is gone; `next` is the first reduction to which it has not contributed.
-fn remove_member(pe: &Pe, id: CollectionId, next: u64) {
-    let was_last = with_collection(pe, id, |collection| collection.contributions.remove_member(next));
+/// Takes note that a member of this PE is gone, whose next reduction was `next`.
+fn remove_member(pe: &Pe, (id, index): (CollectionId, Index), next: u64) {
+    with_collection(pe, id, |collection| collection.contributions.remove_member(index, next));
     close_complete(pe, id);
-    if was_last {
-        send(pe, first_pe(pe, pe.node.id), ReductionMessage::Begin { collection: id, news: Begun::NOTHING });
+    let left = with_collection(pe, id, |collection| {
+        let is_over = collection.contributions.is_empty() && !collection.info.grows();
+        is_over.then(|| collection.contributions.leave())
+    });
+    if let Some(number) = left {
+        say(pe, id, number, Statement::Left);
     }
 }
 
 /// Reports that all elements that a collection begins with on this PE exist.
 fn report_creation(pe: &Pe, id: CollectionId) {
-    let created = with_collection(pe, id, |collection| collection.info.created());
-    if let Some(callback) = created {
-        let tally = Tally { closed: 1, contributed: 0, expected: 0 };
-        let share = Some(Share::presence(callback));
-        let partial = Partial { number: CREATION, tally, within: None, share };
-        send_partial(pe, first_pe(pe, pe.node.id), id, partial);
+    if with_collection(pe, id, |collection| collection.info.created()).is_some() {
+        tell_created(pe, pe.node.id, id, 1);
     }
 }
 
-/// Adds a partial from a PE of this node or from a node below to the others, and sends them on when they are complete.
-fn fold_on_node(pe: &Pe, id: CollectionId, partial: Partial) {
-    let info = with_collection(pe, id, |collection| collection.info.clone());
-    let node = pe.node.id;
-    let parent = pe.node.topology.parent(node, info.root());
-    let is_numbered = partial.is_numbered();
-    let parts =
-        if is_numbered { info.parts_below(node) } else { pe.node.topology.pes_below(node, info.root()) };
-    let place = FoldNode { collection: id, parts, is_root: parent.is_none() };
-    let (news, is_late) = (Begun::new(partial.number, partial.within), partial.tally.closed == 0);
-    let folded = fold(&mut partials(pe).borrow_mut(), place, partial, &pe.node.allowance);
-    if is_numbered && !is_late {
-        match &folded {
-            Ok(Folded::Waits) => spread_begin(pe, id, news, false),
-            Ok(Folded::Up(whole) | Folded::Over(whole)) => {
-                with_collection(pe, id, |collection| collection.telling.close(whole.number));
-            }
-            Err(_) => {}
-        }
+fn tell_created(pe: &Pe, node: NodeId, collection: CollectionId, pes: u64) {
+    let to = first_pe(pe, node);
+    if to == pe.id {
+        count_created(pe, collection, pes);
+    } else {
+        send(pe, to, ReductionMessage::Created { collection, pes });
     }
-    match folded {
-        Ok(Folded::Waits) => {}
-        Ok(Folded::Up(whole)) => {
-            let parent = parent.expect("a node that is not the root has one above");
-            send_partial(pe, first_pe(pe, parent), id, whole);
+}
+
+/// On a node's first PE: counts PEs of this node and of the nodes below that have all elements that a collection begins with.
+fn count_created(pe: &Pe, id: CollectionId, pes: u64) {
+    let (created, callback, root) = with_collection(pe, id, |collection| {
+        collection.created = collection.created.saturating_add(pes);
+        (collection.created, collection.info.created(), collection.info.root())
+    });
+    let topology = &pe.node.topology;
+    if created < topology.pes_below(pe.node.id, root) {
+        return;
+    }
+    match (topology.parent(pe.node.id, root), callback) {
+        (Some(parent), _) => tell_created(pe, parent, id, created),
+        (None, Some(callback)) => fire(pe, callback, Arguments::new(())),
+        (None, None) => fail_reduction(pe, id, "its creation is told of, which nobody awaits".to_owned()),
+    }
+}
+
+/// On a node's first PE: takes a statement of a PE of this node or of a node below, and passes on what is whole.
+fn take(pe: &Pe, id: CollectionId, said: (PeId, u64), statement: Statement) {
+    let mut whole = SmallVec::new();
+    let taken = with_gathering(pe, id, |gathering| {
+        gathering.take(said, statement, &pe.node.allowance, &mut whole)?;
+        Ok(gathering.news())
+    });
+    match taken {
+        Ok(news) => {
+            whole.into_iter().for_each(|statement| pass_on(pe, id, statement));
+            tell(pe, id, news);
         }
-        Ok(Folded::Over(Partial { share: Some(share), .. })) => {
-            let callback = share.callback;
-            match share.finish() {
-                Ok(result) => fire(pe, callback, result),
-                Err(cause) => fail_reduction(pe, info.chare.name, cause),
-            }
-        }
-        Ok(Folded::Over(_)) => {
-            fail_reduction(pe, info.chare.name, "it is over, and nobody contributed".to_owned());
-        }
-        Err(cause) => fail_reduction(pe, info.chare.name, cause),
+        Err(cause) => fail_reduction(pe, id, cause),
+    }
+}
+
+/// On a node's first PE: says what is whole to the node above, or calls back.
+fn pass_on(pe: &Pe, id: CollectionId, statement: Statement) {
+    let root = with_collection(pe, id, |collection| collection.info.root());
+    if let Some(parent) = pe.node.topology.parent(pe.node.id, root) {
+        let number = with_gathering(pe, id, |gathering| gathering.say(&statement));
+        let said = ReductionMessage::Said { collection: id, from: pe.id, number, statement };
+        return send(pe, first_pe(pe, parent), said);
+    }
+    let Statement::Closed(partial) = statement else { return };
+    let callback = partial.callback;
+    match partial.finish() {
+        Ok(result) => fire(pe, callback, result),
+        Err(cause) => fail_reduction(pe, id, cause),
     }
 }
 
 /// Takes note that reductions have begun: a PE without members closes them, and one with newborns may learn that they are not awaited.
-fn begin(pe: &Pe, id: CollectionId, news: Begun) {
-    let told = with_collection(pe, id, |collection| {
-        collection.contributions.begin(news).map_err(|cause| (collection.info.chare.name, cause))
-    });
-    match told {
+fn begin(pe: &Pe, id: CollectionId, begun: Begun) {
+    match with_collection(pe, id, |collection| collection.contributions.begin(begun)) {
         Ok(()) => close_complete(pe, id),
-        Err((chare, cause)) => fail_reduction(pe, chare, cause),
+        Err(cause) => fail_reduction(pe, id, cause),
     }
 }
 
-/// On a node's first PE: tells the PEs of the node and the neighbours in the tree that reductions have begun, if the collection wants that
-/// or does from now on (`wanted`).
-fn spread_begin(pe: &Pe, id: CollectionId, news: Begun, wanted: bool) {
-    let (chare, root, noted) = with_collection(pe, id, |collection| {
-        let waiting = || partials(pe).borrow().end(id);
-        let noted = collection.telling.note(news, waiting, wanted);
-        (collection.info.chare.name, collection.info.root(), noted)
+/// On a node's first PE: takes note of the same on behalf of the node, and tells those below.
+fn begin_on_node(pe: &Pe, id: CollectionId, begun: Begun) {
+    let begun = with_gathering(pe, id, |gathering| {
+        gathering.begin(begun, &pe.node.allowance)?;
+        Ok(gathering.news())
     });
-    let news = match noted {
-        Ok(Some(news)) => news,
-        Ok(None) => return,
-        Err(cause) => return fail_reduction(pe, chare, cause),
-    };
-    for member in pe.node.pes() {
-        send(pe, member, ReductionMessage::Begun { collection: id, news });
+    match begun {
+        Ok(news) => tell(pe, id, news),
+        Err(cause) => fail_reduction(pe, id, cause),
     }
-    let (topology, node) = (&pe.node.topology, pe.node.id);
-    let neighbours = topology.children(node, root).chain(topology.parent(node, root));
-    neighbours.for_each(|node: NodeId| {
-        send(pe, first_pe(pe, node), ReductionMessage::Begin { collection: id, news });
-    });
+}
+
+/// Tells PEs of this node, and first PEs of nodes below, that reductions have begun.
+fn tell(pe: &Pe, collection: CollectionId, news: Vec<(PeId, Begun)>) {
+    for (to, begun) in news {
+        let message = match pe.node.rank_here(to) {
+            Some(_) => ReductionMessage::Begun { collection, begun },
+            None => ReductionMessage::BegunAbove { collection, begun },
+        };
+        send(pe, to, message);
+    }
 }

@@ -64,13 +64,6 @@ fn what_cannot_be_names_the_element() {
         accounts.at((1, 1)).add(1);
     });
     expect(destroyed, &["Account::add", "member (1, 1)", "destroyed"]);
-    let out_of_order = failures(|| async {
-        let accounts = AccountProxy::create((1, 2), 0);
-        for column in 0..2 {
-            accounts.at((0, column)).total(chare::future().1);
-        }
-    });
-    expect(out_of_order, &["a reduction over", "Account", "different callbacks"]);
     let apart = failures(|| async {
         let accounts = AccountProxy::create_empty(ArrayOptions::empty());
         let shadows = ShadowProxy::create_empty(ArrayOptions::empty().bind_to(&accounts));

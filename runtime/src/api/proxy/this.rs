@@ -6,8 +6,8 @@ use super::section::SectionHandle;
 use crate::model::callback::Callback;
 use crate::model::ids::{CollectionId, Index, Target};
 use crate::model::index::ArrayIndex;
+use crate::model::reduction::Share;
 use crate::model::reduction::reducers::Contribution;
-use crate::model::reduction::{NEWBORN, Share};
 use crate::model::registry::{Chare, Identity, This, kind};
 use crate::pe::Pe;
 use crate::services::{broadcast, reduction, section};
@@ -44,8 +44,10 @@ where
         with_running(index_of)
     }
 
-    /// Adds this member's share to the collection's next reduction; `callback` receives the result once every member has contributed.
-    /// All members must name equal callbacks.
+    /// Adds this member's share to the collection's next reduction with this callback, which receives the result once every member has
+    /// contributed. Reductions are told apart by their callbacks: members may contribute to those of different callbacks in any order, so
+    /// clients of one array that know nothing of each other each get their own results. All members must name equal callbacks for what
+    /// is to be one reduction.
     ///
     /// In an array to which elements may be added, a contribution in an entry that a call of all elements ran belongs to that call, also
     /// after an `.await` and in entries of other elements that it calls in turn: those who heard the call are awaited, and nobody else.
@@ -175,33 +177,17 @@ fn index_of<I: ArrayIndex>(identity: &Identity) -> I {
     })
 }
 
-/// The origin of a contribution: the member, its collection, and the number of the reduction.
-struct Contributor {
-    collection: CollectionId,
-    index: Index,
-    number: u64,
-}
-
-/// Counts a contribution of a member; returns its origin, or `None` if the member may not contribute and the job ends.
-#[inline]
-fn next_contribution(identity: &Identity) -> Option<Contributor> {
-    assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);
-    let (collection, index) = place_of(identity);
-    let mut number = identity.contributions.get();
-    if number >= NEWBORN {
-        number = Pe::current(|pe| reduction::begin_member(pe, identity, collection))?;
-    }
-    identity.contributions.set(number + 1);
-    Some(Contributor { collection, index, number })
-}
-
 #[inline]
 fn contribute_as<T>(identity: &Identity, contribution: Contribution<T>, callback: Callback<T>) {
-    let Some(Contributor { collection, index, number }) = next_contribution(identity) else { return };
+    assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);
+    let (collection, index) = place_of(identity);
     let (data, callback) = (contribution.of_member(index, dice::draw), callback.erase());
+    let next = identity.contributions.get();
     Pe::current(|pe| {
-        if !reduction::join(pe, collection, number, &data, &callback) {
-            reduction::contribute(pe, collection, number, Share::new(data, callback));
+        if reduction::join(pe, collection, next, &data, &callback) {
+            identity.contributions.set(next + 1);
+        } else {
+            reduction::contribute(pe, identity, (collection, index), Share::new(data, callback));
         }
     });
 }

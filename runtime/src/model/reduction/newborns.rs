@@ -1,12 +1,12 @@
-//! Newborn members of a collection on one PE: who came beside which broadcasts, until each has contributed once.
+//! Newborn members of a collection on one PE: those who were born after the PE had carried out a broadcast, and the broadcasts that each
+//! missed.
 //!
 //! A member hears the broadcasts that its PE carries out after its birth, and has missed those before. A reduction to which members
-//! contribute within a broadcast belongs to that broadcast, and who missed the broadcast takes no part in it. So long as a newborn has not
-//! contributed, its PE does not know with which reduction it begins; with its first contribution it begins with the first open reduction
-//! that belongs to no broadcast it missed, and is a member like any other from then on.
+//! contribute within a broadcast belongs to that broadcast, and who missed the broadcast takes no part in it, however late the reduction
+//! begins. So a newborn stays one for its life.
 
 use crate::base::seen_numbers::SeenNumbers;
-use crate::model::ids::{BroadcastId, PeId};
+use crate::model::ids::{BroadcastId, Index, PeId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -31,6 +31,12 @@ struct Cohort {
     members: u64,
 }
 
+struct Newborn {
+    cohort: u64,
+    /// It has contributed to all reductions before this one that it has part in.
+    next: u64,
+}
+
 /// The newborns on one PE.
 #[derive(Default)]
 pub(super) struct Newborns {
@@ -39,6 +45,7 @@ pub(super) struct Newborns {
     cohorts: BTreeMap<u64, Cohort>,
     /// The number of the cohort of those who are born now.
     now: u64,
+    members: FxHashMap<Index, Newborn>,
 }
 
 impl Newborns {
@@ -48,18 +55,25 @@ impl Newborns {
         self.now += 1;
     }
 
-    /// Adds a newborn; returns its cohort, or `None` if the PE has carried out no broadcast that it could have missed.
-    pub(super) fn add(&mut self) -> Option<u64> {
+    /// Whether the PE has carried out a broadcast.
+    pub(super) fn have_heard(&self, broadcast: BroadcastId) -> bool {
+        self.heard.includes(broadcast)
+    }
+
+    /// Adds a member that is born. Returns whether it is a newborn: there is something that it missed.
+    pub(super) fn add(&mut self, member: Index, next: u64) -> bool {
         if self.heard.0.is_empty() {
-            return None;
+            return false;
         }
         let begin = || Cohort { missed: Rc::clone(&self.heard), members: 0 };
         self.cohorts.entry(self.now).or_insert_with(begin).members += 1;
-        Some(self.now)
+        self.members.insert(member, Newborn { cohort: self.now, next });
+        true
     }
 
-    /// Removes a newborn of a cohort: it has begun, or is gone.
-    pub(super) fn remove(&mut self, cohort: u64) {
+    /// Removes a newborn that dies.
+    pub(super) fn remove(&mut self, member: Index) {
+        let Newborn { cohort, .. } = self.members.remove(&member).expect("a newborn is one for its life");
         let found = self.cohorts.get_mut(&cohort).expect("a cohort stays as long as one of it does");
         found.members -= 1;
         if found.members == 0 {
@@ -67,22 +81,32 @@ impl Newborns {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.cohorts.is_empty()
+    /// The first reduction to which a newborn may not have contributed, if the member is a newborn.
+    pub(super) fn next(&self, member: Index) -> Option<u64> {
+        self.members.get(&member).map(|newborn| newborn.next)
     }
 
-    /// Whether the newborns of a cohort missed the broadcast to which a reduction belongs, if it belongs to one.
-    pub(super) fn missed(&self, cohort: u64, broadcast: Option<BroadcastId>) -> bool {
-        let missed = &self.cohorts[&cohort].missed;
-        broadcast.is_some_and(|broadcast| missed.includes(broadcast))
+    pub(super) fn set_next(&mut self, member: Index, next: u64) {
+        self.members.get_mut(&member).expect("a newborn is one for its life").next = next;
     }
 
-    /// Whether nobody who has not begun will begin with a reduction or an earlier one: all newborns have missed the broadcast to which it
-    /// belongs, and so will all who are born from now on.
-    pub(super) fn are_out_of(&self, broadcast: Option<BroadcastId>) -> bool {
-        let is_carried_out = broadcast.is_none_or(|broadcast| self.heard.includes(broadcast));
-        // Whoever was born later missed what the first missed.
-        is_carried_out && self.cohorts.keys().next().is_none_or(|first| self.missed(*first, broadcast))
+    /// Whether a member missed a broadcast.
+    pub(super) fn missed(&self, member: Index, broadcast: BroadcastId) -> bool {
+        let newborn = self.members.get(&member);
+        newborn.is_some_and(|newborn| self.cohorts[&newborn.cohort].missed.includes(broadcast))
+    }
+
+    /// How many members missed a broadcast.
+    pub(super) fn count_missed(&self, broadcast: BroadcastId) -> u64 {
+        // Whoever was born before somebody who missed nothing missed nothing either.
+        let later = self.cohorts.values().rev().take_while(|cohort| cohort.missed.includes(broadcast));
+        later.map(|cohort| cohort.members).sum()
+    }
+
+    /// The members that missed a broadcast.
+    pub(super) fn that_missed(&self, broadcast: BroadcastId) -> impl Iterator<Item = Index> {
+        let missed = move |newborn: &Newborn| self.cohorts[&newborn.cohort].missed.includes(broadcast);
+        self.members.iter().filter(move |(_, newborn)| missed(newborn)).map(|(member, _)| *member)
     }
 }
 
@@ -98,25 +122,24 @@ mod tests {
     #[test]
     fn a_newborn_missed_what_came_before_it_in_whatever_order() {
         let mut newborns = Newborns::default();
-        assert_eq!(newborns.add(), None, "there was nothing to miss");
+        let members = [1, 2, 3, 4].map(Index::from);
+        assert!(!newborns.add(members[0], 0), "there was nothing to miss");
         newborns.hear(broadcast(3, 1));
-        let first = newborns.add().unwrap();
-        assert_eq!(newborns.add(), Some(first));
+        assert!(newborns.add(members[1], 0) && newborns.add(members[2], 0));
         newborns.hear(broadcast(3, 0));
-        let second = newborns.add().unwrap();
-        let missed = |newborns: &Newborns, cohort| {
-            [(3, 0), (3, 1), (3, 2), (4, 0)]
-                .map(|(caller, serial)| newborns.missed(cohort, Some(broadcast(caller, serial))))
-        };
-        assert_eq!(missed(&newborns, first), [false, true, false, false]);
-        assert_eq!(missed(&newborns, second), [true, true, false, false]);
-        assert!(!newborns.are_out_of(Some(broadcast(3, 0))) && !newborns.are_out_of(None));
-        assert!(newborns.are_out_of(Some(broadcast(3, 1))));
-        newborns.remove(first);
-        newborns.remove(first);
-        assert!(newborns.are_out_of(Some(broadcast(3, 0))));
-        newborns.remove(second);
-        assert!(newborns.is_empty() && newborns.are_out_of(None));
-        assert!(!newborns.are_out_of(Some(broadcast(4, 0))), "who is born now will hear it");
+        assert!(newborns.add(members[3], 5));
+        let calls = [(3, 0), (3, 1), (3, 2), (4, 0)].map(|(caller, serial)| broadcast(caller, serial));
+        let missed = |newborns: &Newborns, member| calls.map(|call| newborns.missed(member, call));
+        assert_eq!(missed(&newborns, members[0]), [false; 4]);
+        assert_eq!(missed(&newborns, members[1]), [false, true, false, false]);
+        assert_eq!(missed(&newborns, members[3]), [true, true, false, false]);
+        assert_eq!(calls.map(|call| newborns.count_missed(call)), [1, 3, 0, 0]);
+        assert_eq!(newborns.that_missed(calls[0]).collect::<Vec<_>>(), [members[3]]);
+        assert_eq!([members[0], members[3]].map(|member| newborns.next(member)), [None, Some(5)]);
+        newborns.remove(members[3]);
+        newborns.remove(members[1]);
+        assert_eq!(calls.map(|call| newborns.count_missed(call)), [0, 1, 0, 0]);
+        newborns.remove(members[2]);
+        assert!(newborns.cohorts.is_empty() && newborns.members.is_empty());
     }
 }

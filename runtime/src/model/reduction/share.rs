@@ -13,18 +13,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Share {
     pub(crate) callback: ErasedCallback,
-    data: Data,
+    pub(super) data: Data,
 }
 
 impl Share {
     /// One member's share.
     pub(crate) fn new(data: Data, callback: ErasedCallback) -> Self {
         Self { callback, data }
-    }
-
-    /// The share of a member that contributes nothing but its presence.
-    pub(crate) fn presence(callback: ErasedCallback) -> Self {
-        Self::new(Data::Nothing, callback)
     }
 
     /// Adds another share if it is numbers or nothing, so that no value has to be moved. Returns whether it did; [`Share::absorb`] takes

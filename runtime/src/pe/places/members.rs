@@ -2,7 +2,7 @@
 
 use crate::model::collection::{CollectionInfo, Insertions};
 use crate::model::ids::{Index, PeId};
-use crate::model::reduction::{Contributions, Telling};
+use crate::model::reduction::{Contributions, Gathering};
 use crate::model::registry::AnyChare;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -91,18 +91,19 @@ pub(crate) struct LocalCollection {
     pub(crate) names: FxHashMap<Index, Box<[u8]>>,
     pub(crate) contributions: Contributions,
     pub(crate) insertions: Insertions,
-    /// Used on the first PE of a node: the news that reductions have begun.
-    pub(crate) telling: Telling,
+    /// On the first PE of a node, once there is something to gather: what comes together there of reductions.
+    pub(crate) gathering: Option<Box<Gathering>>,
+    /// On the first PE of a node: how many PEs of the node, and of the nodes below, have all elements that the collection begins with.
+    pub(crate) created: u64,
 }
 
 impl LocalCollection {
     /// A collection on PE `pe`, which begins with `members` members there.
     pub(crate) fn new(info: Arc<CollectionInfo>, pe: PeId, members: usize) -> Self {
-        let contributions = Contributions::new(members as u64, info.takes_part(pe));
+        let contributions = Contributions::new(members as u64, info.grows());
         let insertions = Insertions::new(info.is_open());
         let names = info.names().filter(|(index, _)| info.home(*index) == pe);
         let names = names.map(|(index, name)| (index, name.into())).collect();
-        let telling = Telling::new(info.grows());
         let mut collection = Self {
             info,
             members: Members::default(),
@@ -110,7 +111,8 @@ impl LocalCollection {
             names,
             contributions,
             insertions,
-            telling,
+            gathering: None,
+            created: 0,
         };
         collection.members.reserve(members);
         collection

@@ -161,7 +161,7 @@ pub(super) fn create_member(
         if let Some(name) = name {
             collection.names.insert(index, name);
         }
-        (collection.info.chare, collection.contributions.add_member())
+        (collection.info.chare, collection.contributions.add_member(index))
     });
     let Some((chare, next_reduction)) = begun else { unreachable!("a member comes after its collection") };
     construct(pe, Identity::new(Target::Member(id, index), chare.name, next_reduction), chare, arguments);

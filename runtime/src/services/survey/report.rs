@@ -136,16 +136,15 @@ fn awaited(task: &Task, answers: &Answers, reductions: &[Reduction<'_>]) -> Stri
 struct Reduction<'a> {
     collection: CollectionId,
     chare: &'a str,
-    number: u64,
+    callback: ErasedCallback,
     contributed: u64,
     members: u64,
-    callback: Option<ErasedCallback>,
-    /// The PEs on which members have not contributed.
-    lacking: Vec<(PeId, &'a Standing)>,
+    /// The PEs on which members have not contributed, with how many they are, and the names of some.
+    lacking: Vec<(PeId, u64, &'a [String])>,
 }
 
 impl<'a> Reduction<'a> {
-    /// The first reduction of each collection that has begun and is not over.
+    /// The reductions of each collection that have begun and are not over. Of those of one callback, the first.
     fn all(answers: &'a Answers) -> Vec<Self> {
         let mut collections: BTreeMap<(u32, u32), Vec<(PeId, &Standing)>> = BTreeMap::new();
         for (pe, waits) in answers {
@@ -155,64 +154,71 @@ impl<'a> Reduction<'a> {
             }
         }
         let partials: Vec<&Together> = answers.iter().flat_map(|(_, waits)| &waits.partials).collect();
-        collections.into_values().filter_map(|standings| Self::first(&standings, &partials)).collect()
+        collections.into_values().flat_map(|standings| Self::over(&standings, &partials)).collect()
     }
 
-    fn first(standings: &[(PeId, &'a Standing)], partials: &[&Together]) -> Option<Self> {
-        let number = standings
-            .iter()
-            .filter(|(_, standing)| standing.members > 0)
-            .map(|(_, standing)| standing.number)
-            .min()?;
-        let (_, any) = standings.first()?;
-        let here: Vec<_> = standings.iter().filter(|(_, standing)| standing.number == number).collect();
-        let together = partials
-            .iter()
-            .filter(|partial| partial.collection == any.collection && partial.number == number);
-        let partial_callback = together.clone().find_map(|partial| partial.callback);
-        let contributed = here.iter().map(|(_, standing)| standing.contributed).sum::<u64>()
-            + together.map(|partial| partial.contributed).sum::<u64>();
-        if contributed == 0 {
-            return None;
+    fn over(standings: &[(PeId, &'a Standing)], partials: &[&Together]) -> Vec<Self> {
+        let Some((_, any)) = standings.first() else { return Vec::new() };
+        let together = || partials.iter().filter(|partial| partial.collection == any.collection);
+        let open = standings.iter().flat_map(|(_, standing)| &standing.open);
+        let mut callbacks = Vec::new();
+        for callback in open.map(|open| open.name.callback).chain(together().map(|one| one.name.callback)) {
+            if !callbacks.contains(&callback) {
+                callbacks.push(callback);
+            }
         }
-        Some(Self {
-            collection: any.collection,
-            chare: &any.chare,
-            number,
-            contributed,
-            members: standings.iter().map(|(_, standing)| standing.members).sum(),
-            callback: here.iter().find_map(|(_, standing)| standing.callback).or(partial_callback),
-            lacking: here.into_iter().filter(|(_, standing)| standing.lacking > 0).copied().collect(),
-        })
+        let tell = |callback: ErasedCallback| {
+            let gathered: Vec<_> = together().filter(|partial| partial.name.callback == callback).collect();
+            let mut contributed = gathered.iter().map(|partial| partial.contributed).sum();
+            let mut lacking = Vec::new();
+            for (pe, standing) in standings {
+                if let Some(open) = standing.open.iter().find(|open| open.name.callback == callback) {
+                    contributed += open.contributed;
+                    lacking.push((*pe, open.lacking, &*open.names));
+                } else if gathered.is_empty() || gathered.iter().any(|partial| partial.silent.contains(pe)) {
+                    lacking.push((*pe, standing.members, &*standing.names));
+                }
+            }
+            lacking.retain(|(_, members, _)| *members > 0);
+            Self {
+                collection: any.collection,
+                chare: &any.chare,
+                callback,
+                contributed,
+                members: standings.iter().map(|(_, standing)| standing.members).sum(),
+                lacking,
+            }
+        };
+        callbacks.into_iter().map(tell).collect()
     }
 
     fn leads_to(&self, future: FutureId) -> bool {
-        self.callback.is_some_and(|callback| callback.goal == Goal::Resolve(future))
+        self.callback.goal == Goal::Resolve(future)
     }
 
     fn name(&self) -> String {
         let CollectionId { creator: PeId(creator), serial } = self.collection;
-        format!("reduction {} over {}, collection {creator}.{serial}", self.number, self.chare)
+        format!("a reduction over {}, collection {creator}.{serial}", self.chare)
     }
 
     fn describe(&self) -> String {
-        let goal = self.callback.map_or_else(String::new, |callback| match callback.goal {
-            Goal::Ignore => ", for nobody".to_owned(),
-            Goal::Exit => ", for the job's end".to_owned(),
-            Goal::Resolve(future) => format!(", for a future or closure of {}", future.pe),
+        let goal = match self.callback.goal {
+            Goal::Ignore => "nobody".to_owned(),
+            Goal::Exit => "the job's end".to_owned(),
+            Goal::Resolve(future) => format!("a future or closure of {}", future.pe),
             Goal::Call { entry, .. } | Goal::Many { entry, .. } => match find_entry(entry) {
-                Ok(entry) => format!(", for {}::{}", entry.chare, entry.name),
-                Err(_) => String::new(),
+                Ok(entry) => format!("{}::{}", entry.chare, entry.name),
+                Err(_) => "an entry".to_owned(),
             },
-        });
+        };
         let lacking: Vec<_> = self
             .lacking
             .iter()
             .take(NAMED_MAX)
-            .map(|(pe, standing)| {
-                let more = standing.lacking - standing.names.len() as u64;
+            .map(|(pe, members, names)| {
+                let more = members.saturating_sub(names.len() as u64);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("{}{more} on {pe}", standing.names.join(", "))
+                format!("{}{more} on {pe}", names.join(", "))
             })
             .collect();
         let missing = match &*lacking {
@@ -220,7 +226,7 @@ impl<'a> Reduction<'a> {
             all => format!("missing: {}", all.join("; ")),
         };
         format!(
-            "{}{goal}: {} of {} members have contributed; {missing}",
+            "{}, for {goal}: {} of {} members have contributed; {missing}",
             self.name(),
             self.contributed,
             self.members
@@ -230,21 +236,31 @@ impl<'a> Reduction<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::waits::Open;
     use super::*;
     use crate::model::callback::Callback;
+    use crate::model::reduction::Name;
 
     const FUTURE: FutureId = FutureId { pe: PeId(0), slot: 3, generation: 9 };
 
-    fn standing(number: u64, contributed: u64, missing: &[&str]) -> Standing {
+    fn name() -> Name {
+        Name { callback: Callback::<u64>::new(Goal::Resolve(FUTURE)).erase(), within: None }
+    }
+
+    fn standing(open: Option<(u64, &[&str])>) -> Standing {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let open = open.map(|(contributed, missing)| Open {
+            name: name(),
+            contributed,
+            lacking: missing.len() as u64,
+            names: own(missing),
+        });
         Standing {
             collection: CollectionId { creator: PeId(0), serial: 4 },
             chare: "cells::Cell".to_owned(),
-            number,
             members: 3,
-            contributed,
-            callback: (contributed > 0).then(|| Callback::<u64>::new(Goal::Resolve(FUTURE)).erase()),
-            lacking: missing.len() as u64,
-            names: missing.iter().map(|name| (*name).to_owned()).collect(),
+            names: own(&["member 3", "member 4", "member 5"]),
+            open: open.into_iter().collect(),
         }
     }
 
@@ -262,26 +278,24 @@ mod tests {
         let first = Waits {
             tasks_in_all: 1,
             tasks: vec![task],
-            collections: vec![standing(5, 1, &["member 1", "member 2"])],
+            collections: vec![standing(Some((1, &["member 1", "member 2"])))],
             ..Waits::default()
         };
-        // The second PE has closed the reduction, and its partial waits with the first.
-        let second = Waits {
-            collections: vec![standing(6, 0, &["member 3", "member 4", "member 5"])],
-            ..Waits::default()
-        };
+        // The second PE has closed the reduction, and its partial waits with the first; the third has not begun it.
+        let others = Waits { collections: vec![standing(None)], ..Waits::default() };
         let together = Together {
             collection: CollectionId { creator: PeId(0), serial: 4 },
-            number: 5,
+            name: name(),
             contributed: 3,
-            callback: None,
+            silent: vec![PeId(0), PeId(2)],
         };
         let first = Waits { partials: vec![together], ..first };
-        let text = tell(Reason::Quiet, &[(PeId(0), first), (PeId(1), second)], 3).expect("it stands still");
+        let answers = [(PeId(0), first), (PeId(1), others.clone()), (PeId(2), others)];
+        let text = tell(Reason::Quiet, &answers, 4).expect("it stands still");
         for clue in [
-            "main, on PE 0, awaits a future, the result of reduction 5 over cells::Cell, collection 0.4",
-            "for a future or closure of PE 0: 4 of 6 members have contributed; missing: member 1, member 2 on PE 0",
-            "no answer: PE 2",
+            "main, on PE 0, awaits a future, the result of a reduction over cells::Cell, collection 0.4",
+            "for a future or closure of PE 0: 4 of 9 members have contributed; missing: member 1, member 2 on PE 0; member 3, member 4, member 5 on PE 2",
+            "no answer: PE 3",
         ] {
             assert!(text.contains(clue), "{clue}: {text}");
         }

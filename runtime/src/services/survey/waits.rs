@@ -2,8 +2,8 @@
 
 use crate::model::callback::{ErasedCallback, FutureId, Goal};
 use crate::model::envelope::{Body, Envelope};
-use crate::model::ids::{CollectionId, PeId};
-use crate::model::reduction::{NEWBORN, Partial};
+use crate::model::ids::{CollectionId, PeId, Target};
+use crate::model::reduction::{Name, Partial};
 use crate::model::registry::{Identity, Wait, show};
 use crate::pe::Pe;
 use crate::pe::early::Missing;
@@ -60,15 +60,23 @@ pub(super) struct Task {
     pub(super) calls: Vec<String>,
 }
 
-/// A collection's first reduction that is not over on one PE.
+/// A collection's members on one PE, and the reductions that are not over there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Standing {
     pub(super) collection: CollectionId,
     pub(super) chare: String,
-    pub(super) number: u64,
     pub(super) members: u64,
+    /// The names of the first members.
+    pub(super) names: Vec<String>,
+    /// No more than [`NAMED_MAX`].
+    pub(super) open: Vec<Open>,
+}
+
+/// A reduction to which members of one PE have not contributed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Open {
+    pub(super) name: Name,
     pub(super) contributed: u64,
-    pub(super) callback: Option<ErasedCallback>,
     /// How many members here have not contributed, and the names of the first.
     pub(super) lacking: u64,
     pub(super) names: Vec<String>,
@@ -78,9 +86,10 @@ pub(super) struct Standing {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Together {
     pub(super) collection: CollectionId,
-    pub(super) number: u64,
+    pub(super) name: Name,
     pub(super) contributed: u64,
-    pub(super) callback: Option<ErasedCallback>,
+    /// The PEs of the node, and of the nodes right below, from which nothing has come.
+    pub(super) silent: Vec<PeId>,
 }
 
 impl Waits {
@@ -93,8 +102,8 @@ impl Waits {
         let taking_part = places.collections().filter(|collection| collection.info.takes_part(pe.id));
         waits.collections = taking_part.take(COLLECTIONS_MAX).map(Standing::of).collect();
         drop(places);
-        reduction::each_partial(pe, |collection, partial| {
-            waits.partials.push(Together::of(collection, partial));
+        reduction::each_partial(pe, |collection, partial, lacking| {
+            waits.partials.push(Together::of(pe, collection, partial, &lacking));
         });
         pe.each_promise(&mut |callback, purpose| {
             if let Goal::Resolve(future) = callback.goal
@@ -171,29 +180,42 @@ impl Waits {
 
 impl Standing {
     fn of(collection: &LocalCollection) -> Self {
-        let (number, contributed, callback) = collection.contributions.first_open();
-        let info = &collection.info;
-        let (mut members, mut lacking, mut names) = (0, 0, Vec::new());
-        for member in collection.members.within(0..collection.members.end()) {
-            let Identity { name, target, contributions, .. } = member.identity();
-            members += 1;
-            let next = contributions.get();
-            if next <= number || next & NEWBORN != 0 && next != Identity::GONE {
+        let LocalCollection { info, members, contributions, .. } = collection;
+        let identities = || members.within(0..members.end()).map(|member| member.identity());
+        let name = |Identity { name, target, .. }: &Identity| show(name, *target);
+        let open = contributions.each_open().take(NAMED_MAX).map(|reduction| {
+            let awaited = identities().filter(|Identity { target, contributions: next, .. }| {
+                let Target::Member(_, index) = *target else { return false };
+                contributions.is_awaited((index, next.get()), &reduction)
+            });
+            let (mut lacking, mut names) = (0, Vec::new());
+            for member in awaited {
                 lacking += 1;
                 if names.len() < LACKING_MAX {
-                    names.push(show(name, *target));
+                    names.push(name(member));
                 }
             }
+            Open { name: reduction.name, contributed: reduction.contributed, lacking, names }
+        });
+        Self {
+            collection: info.id,
+            chare: info.chare.name.to_owned(),
+            members: members.len() as u64,
+            names: identities().take(LACKING_MAX).map(name).collect(),
+            open: open.collect(),
         }
-        let (collection, chare) = (info.id, info.chare.name.to_owned());
-        Self { collection, chare, number, members, contributed, callback, lacking, names }
     }
 }
 
 impl Together {
-    fn of(collection: CollectionId, Partial { number, tally, share, .. }: &Partial) -> Self {
-        let callback = share.as_ref().map(|share| share.callback);
-        Self { collection, number: *number, contributed: tally.contributed, callback }
+    fn of(pe: &Pe, collection: CollectionId, partial: &Partial, lacking: &[PeId]) -> Self {
+        let topology = &pe.node.topology;
+        let pes_of = |first: &PeId| match pe.node.rank_here(*first) {
+            Some(_) => vec![*first],
+            None => topology.pes_of(topology.node_of(*first)).collect(),
+        };
+        let silent = lacking.iter().flat_map(pes_of).collect();
+        Self { collection, name: partial.name(), contributed: partial.contributed, silent }
     }
 }
 

@@ -1,92 +1,129 @@
-//! Contributions on one PE to a collection's reductions: how they are counted and folded while members come and go.
+//! Contributions on one PE to a collection's reductions: how they are told apart, counted and folded while members come and go.
 //!
-//! 1. A member's n-th contribution, counted from the reduction with which the member began, belongs to the collection's reduction of
-//!    that number. A PE *closes* a reduction once: when all members that are on the PE have contributed to it.
-//! 2. The partial with which a PE closes a reduction says what its members contributed, how many contributions that is, and how many
-//!    contributions the PE *expects* of members born on it: births less deaths. A member that dies contributes no more to reductions to
-//!    which it had not contributed.
-//! 3. A reduction is over when all PEs that take part have closed it and, over all PEs, as many contributions came as are expected. A
-//!    member that comes from another PE and contributes to a reduction that its new PE has closed is expected by the PE on which it was
-//!    born: its contribution follows on its own.
-//! 4. A PE without members closes a reduction when the PE is told that the reduction has begun.
-//! 5. A reduction to which a member contributes within a broadcast belongs to that broadcast. A member that is born on a PE begins with
-//!    the first reduction that the PE has not closed and that belongs to no broadcast which the PE carried out before the birth: who does
-//!    not hear a call is not awaited in what it begins. So that all who hear it are, a PE closes the reduction only after it carried the
-//!    broadcast out. See [`super::newborns`].
-//! 6. A PE that has no members in the beginning, and on which none can be born, takes no part: no PE waits for it, and contributions
-//!    from that PE follow as by rule 3.
-//!
-//! The protocol is that of Charm++'s `CkReductionMgr`, with counts that are summed instead of messages about migrations.
+//! 1. Reductions are told apart by their [names](Name): their callbacks, and the broadcasts within which members contribute, where these
+//!    are known. The n-th of the reductions of one name takes each member's n-th contribution of that name. So members may contribute to
+//!    reductions of different names in any order: several clients may call one collection and reduce over it, each for itself.
+//! 2. A PE numbers reductions in the order in which they begin on it. That order is its own: see [`super::statements`] for how PEs
+//!    understand each other.
+//! 3. A member that contributes to them in order needs one number, that of the next: it has contributed to all before. A reduction to
+//!    which members contribute ahead of an earlier one remembers those members by index. Only then is there more to do for a contribution
+//!    than to fold it into the others.
+//! 4. A PE *closes* a reduction once: when all members that are on the PE have contributed to it, or died. A PE without members closes it
+//!    when it is told of it.
+//! 5. A reduction to which a member contributes within a broadcast belongs to that broadcast: who missed the broadcast takes no part in
+//!    it, and so that all who hear the broadcast do, a PE closes the reduction only after it carried the broadcast out. Who is born takes
+//!    part in all other reductions that the PE has not closed. See [`super::newborns`].
+//! 6. A PE that has no members in the beginning, and on which none can be born, takes no part: no PE waits for it.
 
+use super::line::Line;
+use super::name::Name;
 use super::newborns::Newborns;
 use super::reducers::Data;
-use super::telling::Begun;
+use super::statements::{Begun, Said};
 use crate::model::callback::ErasedCallback;
-use crate::model::ids::BroadcastId;
-use crate::model::reduction::{Partial, Share, Tally};
-use std::collections::VecDeque;
+use crate::model::ids::{BroadcastId, Index};
+use crate::model::reduction::{Partial, Share};
+use rustc_hash::FxHashSet;
 
-/// In place of the number of a member's next reduction: the member is a newborn of the cohort that the other bits name.
-pub(crate) const NEWBORN: u64 = 1 << 63;
+/// In place of the number of a member's next reduction: the member is a [newborn](super::newborns), of which its PE knows more.
+pub(super) const NEWBORN: u64 = 1 << 63;
 
 /// The cause of refusal of a newborn's contribution.
 const MISSED: &str = "it was inserted after the call of all elements in whose course it contributes, so it takes no part in what that \
                       call began; call all elements anew, or let none of those who were called call it";
 
+/// The refusal of a contribution, in words.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The member takes no part in the reduction.
+    Missed(&'static str),
+    /// The contribution does not fit those of other members.
+    Misfit(String),
+}
+
+/// What has come together of a reduction on this PE.
+enum Folded {
+    /// Nothing, for this callback.
+    Nothing(ErasedCallback),
+    /// Contributions of members that contributed to all earlier ones.
+    InOrder(Share),
+    /// Contributions, some of them of these members, which have not contributed to all earlier ones.
+    Ahead(Share, FxHashSet<Index>),
+}
+
 /// A reduction that this PE has not closed.
-#[derive(Default)]
 struct Open {
-    share: Option<Share>,
-    /// Whether anybody is known to have contributed, on whatever PE.
-    has_begun: bool,
-    /// Contributions in the share.
-    contributed: u64,
-    /// The broadcast to which the reduction belongs, as far as this PE knows.
+    folded: Folded,
     within: Option<BroadcastId>,
-    /// Members that are still on this PE and have contributed, or begin with a later reduction.
+    contributed: u64,
+    /// Members that are still on this PE and have contributed, or take no part.
     present: u64,
-    /// Members of this PE that begin with this reduction and began when an earlier one was open.
-    joining: u64,
-    /// Members that died on this PE and for which this is the first reduction without them.
-    leaving: u64,
+}
+
+impl Open {
+    fn name(&self) -> Name {
+        let callback = match &self.folded {
+            Folded::Nothing(callback) => *callback,
+            Folded::InOrder(share) | Folded::Ahead(share, _) => share.callback,
+        };
+        Name { callback, within: self.within }
+    }
+
+    fn has_ahead(&self, member: Index) -> bool {
+        matches!(&self.folded, Folded::Ahead(_, members) if members.contains(&member))
+    }
+
+    /// Adds a share, of a member that has not contributed to all earlier reductions if it is `ahead`.
+    fn add(&mut self, share: Share, ahead: Option<Index>) -> Result<(), String> {
+        let nothing = Folded::Nothing(share.callback);
+        let (mut folded, mut members) = match std::mem::replace(&mut self.folded, nothing) {
+            Folded::Nothing(_) => (None, None),
+            Folded::InOrder(folded) => (Some(folded), None),
+            Folded::Ahead(folded, members) => (Some(folded), Some(members)),
+        };
+        match &mut folded {
+            Some(folded) => folded.absorb(share)?,
+            none => *none = Some(share),
+        }
+        if let Some(member) = ahead {
+            members.get_or_insert_default().insert(member);
+        }
+        let folded = folded.expect("a share was added");
+        self.folded = match members {
+            None => Folded::InOrder(folded),
+            Some(members) => Folded::Ahead(folded, members),
+        };
+        self.contributed += 1;
+        self.present += 1;
+        Ok(())
+    }
 }
 
 /// The contributions on this PE to the reductions of one collection.
 pub(crate) struct Contributions {
-    takes_part: bool,
-    /// The first reduction that is not closed.
-    first: u64,
-    open: VecDeque<Open>,
-    /// Members on this PE, born or being born, without newborns.
+    line: Line<Open>,
+    /// Members on this PE, born or being born.
     present: u64,
     newborns: Newborns,
-    /// Births less deaths on this PE, as far as they count for the first open reduction.
-    expected: i64,
+    said: Said,
+}
+
+/// A reduction that is not closed on a PE, for reports.
+pub(crate) struct OpenReduction {
+    number: u64,
+    pub(crate) name: Name,
+    pub(crate) contributed: u64,
 }
 
 impl Contributions {
-    pub(crate) fn new(members: u64, takes_part: bool) -> Self {
-        let expected = members as i64;
-        Self {
-            takes_part,
-            first: 0,
-            open: VecDeque::new(),
-            present: members,
-            newborns: Newborns::default(),
-            expected,
-        }
-    }
-
-    fn open(&mut self, number: u64) -> &mut Open {
-        let place = (number - self.first) as usize;
-        while self.open.len() <= place {
-            self.open.push_back(Open::default());
-        }
-        &mut self.open[place]
+    /// Those of a collection that begins with `members` members on this PE, and may grow or not.
+    pub(crate) fn new(members: u64, grows: bool) -> Self {
+        let said = Said::new(grows);
+        Self { line: Line::default(), present: members, newborns: Newborns::default(), said }
     }
 
     /// Adds the contribution of one more member on this PE, if it is numbers or nothing, and if other members have contributed and more are
-    /// to, so that nothing else follows from it. Returns whether it was added; [`Contributions::add`] takes any contribution.
+    /// to, all in order, so that nothing else follows from it. Returns whether it was added; [`Contributions::add`] takes any contribution.
     #[inline]
     pub(crate) fn join(
         &mut self,
@@ -95,43 +132,83 @@ impl Contributions {
         data: &Data,
         callback: &ErasedCallback,
     ) -> bool {
-        // For a closed reduction the difference wraps around, to more than are ever open.
-        let open = self.open.get_mut(number.wrapping_sub(self.first) as usize);
         let is_between = |open: &&mut Open| open.present + 1 < self.present;
-        let Some(open) = open.filter(is_between) else { return false };
-        if within.is_some() && open.within.is_none() {
+        let Some(open) = self.line.dense_mut(number).filter(is_between) else { return false };
+        if within.is_some() && open.within != within {
             return false;
         }
-        let joined = open.share.as_mut().is_some_and(|share| share.join(data, callback));
+        let Folded::InOrder(share) = &mut open.folded else { return false };
+        let joined = share.join(data, callback);
         open.contributed += u64::from(joined);
         open.present += u64::from(joined);
         joined
     }
 
-    /// Adds the contribution of a member on this PE to a reduction. Returns the partial that is to be sent at once, if any.
+    /// Adds the contribution of a member on this PE, whose next reduction is `next`. Returns the next one after this, and what this PE
+    /// closes by the contribution, if anything.
     ///
     /// # Errors
-    /// When the contribution does not fit those of other members, in words.
+    /// When the contribution does not fit those of other members, or the member takes no part in the reduction.
     pub(crate) fn add(
         &mut self,
-        number: u64,
+        (member, next): (Index, u64),
         within: Option<BroadcastId>,
         share: Share,
-    ) -> Result<Option<Partial>, String> {
-        if number < self.first || !self.takes_part {
-            let tally = Tally { closed: 0, contributed: 1, expected: 0 };
-            return Ok(Some(Partial { number, tally, within, share: Some(share) }));
+    ) -> Result<(u64, Option<(u64, Partial)>), Refusal> {
+        let newborn = (next == NEWBORN).then(|| self.newborns.next(member)).flatten();
+        let next = newborn.unwrap_or(next);
+        let is_newborn = newborn.is_some();
+        if is_newborn && within.is_some_and(|broadcast| self.newborns.missed(member, broadcast)) {
+            return Err(Refusal::Missed(MISSED));
         }
-        let open = self.open(number);
-        open.has_begun = true;
-        open.within = open.within.or(within);
-        open.contributed += 1;
-        open.present += 1;
-        match &mut open.share {
-            Some(mine) => mine.absorb(share)?,
-            none => *none = Some(share),
+        let name = Name { callback: share.callback, within };
+        let (first, found) = self.find((member, next), name);
+        let number = found.unwrap_or_else(|| self.open(name));
+        let is_ahead = first.is_some_and(|first| first < number);
+        self.learn(number, within);
+        let open = self.line.get_mut(number).expect("it was found, or has begun");
+        open.add(share, is_ahead.then_some(member)).map_err(Refusal::Misfit)?;
+        let next = if is_ahead { next } else { number + 1 };
+        let closed = self.close_one(number);
+        if is_newborn {
+            self.newborns.set_next(member, next);
+            return Ok((NEWBORN, closed));
         }
-        Ok(None)
+        Ok((next, closed))
+    }
+
+    /// Of the reductions from `next` on to which a member has not contributed: the first, and the first of this name.
+    fn find(&self, (member, next): (Index, u64), name: Name) -> (Option<u64>, Option<u64>) {
+        let awaits =
+            |(_, open): &(u64, &Open)| !open.has_ahead(member) && !self.has_missed(member, open.within);
+        let mut awaiting = self.line.from(next).filter(awaits).peekable();
+        let first = awaiting.peek().map(|(number, _)| *number);
+        (first, awaiting.find(|(_, open)| open.name().fits(&name)).map(|(number, _)| number))
+    }
+
+    fn has_missed(&self, member: Index, broadcast: Option<BroadcastId>) -> bool {
+        broadcast.is_some_and(|broadcast| self.newborns.missed(member, broadcast))
+    }
+
+    /// Opens a reduction.
+    fn open(&mut self, Name { callback, within }: Name) -> u64 {
+        let present = within.map_or(0, |broadcast| self.newborns.count_missed(broadcast));
+        self.line.push(Open { folded: Folded::Nothing(callback), within, contributed: 0, present })
+    }
+
+    /// Takes note that a reduction belongs to a broadcast.
+    fn learn(&mut self, number: u64, within: Option<BroadcastId>) {
+        let Some(broadcast) = within else { return };
+        let Some(open) = self.line.get_mut(number).filter(|open| open.within.is_none()) else { return };
+        open.within = within;
+        if self.newborns.count_missed(broadcast) == 0 {
+            return;
+        }
+        let has_contributed =
+            |member| open.has_ahead(member) || self.newborns.next(member).is_some_and(|next| number < next);
+        let missed = self.newborns.that_missed(broadcast).filter(|member| !has_contributed(*member));
+        let missed = missed.count() as u64;
+        open.present += missed;
     }
 
     /// Takes note that this PE carries out a broadcast over the collection.
@@ -139,97 +216,102 @@ impl Contributions {
         self.newborns.hear(broadcast);
     }
 
-    /// Counts a member that is being born on this PE. Returns the reduction with which the member begins, or [`NEWBORN`] and its cohort
-    /// if that is not known yet.
-    pub(crate) fn add_member(&mut self) -> u64 {
-        match self.newborns.add() {
-            Some(cohort) => NEWBORN | cohort,
-            None => {
-                self.present += 1;
-                self.expected += 1;
-                self.first
+    /// Counts a member that is being born on this PE. Returns the first reduction to which it may contribute, or [`NEWBORN`].
+    pub(crate) fn add_member(&mut self, member: Index) -> u64 {
+        self.present += 1;
+        let first = self.line.first();
+        if !self.newborns.add(member, first) {
+            return first;
+        }
+        for (_, open) in self.line.iter_mut() {
+            let has_missed = open.within.is_some_and(|broadcast| self.newborns.have_heard(broadcast));
+            open.present += u64::from(has_missed);
+        }
+        NEWBORN
+    }
+
+    /// Removes a member that dies on this PE, whose next reduction is `next`.
+    pub(crate) fn remove_member(&mut self, member: Index, next: u64) {
+        self.present -= 1;
+        let newborn = (next == NEWBORN).then(|| self.newborns.next(member)).flatten();
+        let next = newborn.unwrap_or(next);
+        for (number, open) in self.line.iter_mut() {
+            let has_missed = open.within.is_some_and(|broadcast| self.newborns.missed(member, broadcast));
+            if number < next || open.has_ahead(member) || has_missed {
+                open.present -= 1;
             }
         }
+        if newborn.is_some() {
+            self.newborns.remove(member);
+        }
     }
 
-    /// Lets a newborn begin, which contributes for the first time, maybe within a broadcast. Returns the reduction with which it begins.
+    /// Whether no member is on this PE.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.present == 0
+    }
+
+    /// Takes note of the reductions that have begun and await this PE, as the first PE of its node knows.
     ///
     /// # Errors
-    /// When the newborn missed the broadcast, in words.
-    pub(crate) fn begin_member(&mut self, newborn: u64, within: Option<BroadcastId>) -> Result<u64, String> {
-        let cohort = newborn & !NEWBORN;
-        if self.newborns.missed(cohort, within) {
-            return Err(MISSED.to_owned());
-        }
-        let missed = |open: &&Open| self.newborns.missed(cohort, open.within);
-        let before = self.open.iter().take_while(missed).count();
-        self.newborns.remove(cohort);
-        self.present += 1;
-        let number = self.first + before as u64;
-        if before == 0 {
-            self.expected += 1;
-        } else {
-            self.open(number).joining += 1;
-            self.open.iter_mut().take(before).for_each(|open| open.present += 1);
-        }
-        Ok(number)
-    }
-
-    /// Removes a member that dies on this PE and would have contributed to reduction `next` next. Returns whether it was the last member.
-    pub(crate) fn remove_member(&mut self, next: u64) -> bool {
-        if next >= NEWBORN {
-            self.newborns.remove(next & !NEWBORN);
-            return self.present == 0 && self.newborns.is_empty();
-        }
-        self.present -= 1;
-        if next > self.first {
-            self.open(next).leaving += 1;
-            let before = (next - self.first) as usize;
-            self.open.iter_mut().take(before).for_each(|open| open.present -= 1);
-        } else {
-            self.expected -= 1;
-        }
-        self.present == 0 && self.newborns.is_empty()
-    }
-
-    /// Takes note that reductions have begun.
-    ///
-    /// # Errors
-    /// When more reductions than can be under way would have begun, in words: other nodes may say anything.
-    pub(crate) fn begin(&mut self, news: Begun) -> Result<(), String> {
-        for number in news.numbers(self.first)? {
-            let open = self.open(number);
-            open.has_begun = true;
-            open.within = open.within.or(news.within);
+    /// When this PE has not said what it is said to have said, in words: other nodes may say anything.
+    pub(crate) fn begin(&mut self, begun: Begun) -> Result<(), String> {
+        let mut known = Vec::new();
+        for name in self.said.missing(begun)? {
+            let is_it = |(number, open): &(u64, &Open)| open.name().fits(&name) && !known.contains(number);
+            let found = self.line.from(0).find(is_it).map(|(number, _)| number);
+            let number = found.unwrap_or_else(|| self.open(name));
+            self.learn(number, name.within);
+            known.push(number);
         }
         Ok(())
     }
 
-    /// The first reduction that this PE has not closed: its number, how many members have contributed to it here, and the callback that
-    /// they named.
-    pub(crate) fn first_open(&self) -> (u64, u64, Option<ErasedCallback>) {
-        let open = self.open.front();
-        let callback = open.and_then(|open| open.share.as_ref()).map(|share| share.callback);
-        (self.first, open.map_or(0, |open| open.contributed), callback)
+    /// Closes a reduction that can be closed, if there is one. Returns the partial, and the number of this statement.
+    pub(crate) fn close(&mut self) -> Option<(u64, Partial)> {
+        let number = self.line.from(0).find(|(_, open)| self.is_complete(open))?.0;
+        self.close_one(number)
     }
 
-    /// Closes the next reduction, if it can be closed.
-    pub(crate) fn close(&mut self) -> Option<Partial> {
-        let front = self.open.front();
-        let is_complete = match self.present {
-            0 => front.is_some_and(|open| open.has_begun),
-            present => front.is_some_and(|open| open.present == present),
+    /// Takes note that no member will be on this PE any more. Returns the number of this statement.
+    pub(crate) fn leave(&mut self) -> u64 {
+        self.said.say(None)
+    }
+
+    /// The reductions that are not closed.
+    pub(crate) fn each_open(&self) -> impl Iterator<Item = OpenReduction> {
+        let tell = |(number, open): (u64, &Open)| OpenReduction {
+            number,
+            name: open.name(),
+            contributed: open.contributed,
         };
-        let is_decided = || self.newborns.are_out_of(front.and_then(|open| open.within));
-        if !is_complete || !self.takes_part || !is_decided() {
-            return None;
-        }
-        let Open { share, contributed, within, .. } = self.open.pop_front().unwrap_or_default();
-        let tally = Tally { closed: 1, contributed, expected: self.expected };
-        let number = self.first;
-        self.first += 1;
-        self.expected += self.open.front().map_or(0, |open| open.joining as i64 - open.leaving as i64);
-        Some(Partial { number, tally, within, share })
+        self.line.from(0).map(tell)
+    }
+
+    /// Whether a member, whose next reduction is `next`, is awaited in a reduction that is not closed.
+    pub(crate) fn is_awaited(&self, (member, next): (Index, u64), reduction: &OpenReduction) -> bool {
+        let next = self.newborns.next(member).unwrap_or(next);
+        let open = self.line.get(reduction.number);
+        open.is_some_and(|open| {
+            next <= reduction.number && !open.has_ahead(member) && !self.has_missed(member, open.within)
+        })
+    }
+
+    fn is_complete(&self, open: &Open) -> bool {
+        open.present == self.present
+            && open.within.is_none_or(|broadcast| self.newborns.have_heard(broadcast))
+    }
+
+    fn close_one(&mut self, number: u64) -> Option<(u64, Partial)> {
+        self.line.get(number).filter(|open| self.is_complete(open))?;
+        let open = self.line.take(number)?;
+        let Name { callback, within } = open.name();
+        let data = match open.folded {
+            Folded::Nothing(_) => None,
+            Folded::InOrder(share) | Folded::Ahead(share, _) => Some(share.data),
+        };
+        let statement = self.said.say(Some(Name { callback, within }));
+        Some((statement, Partial { callback, within, contributed: open.contributed, data }))
     }
 }
 

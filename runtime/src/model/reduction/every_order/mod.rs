@@ -1,19 +1,19 @@
-//! Every order of events around reductions over a collection that grows: broadcasts, births, deaths, contributions and the messages that
-//! follow from them, as the service of reductions sends them. In each order all reductions end, and each with the contributions that were
+//! Every order of events around reductions over a collection: broadcasts of several clients, births, deaths, contributions and the messages
+//! that follow from them, as the service of reductions sends them. In each order all reductions end, and each with the contributions that were
 //! made for it.
 //!
 //! Two orders in which every PE and every node sees its events in the same sequence are one order, and only one of them is run.
 
 mod programs;
 
-use super::on_node::{FoldNode, Folded, fold};
 use super::reducers::sum;
-use super::{Begun, Contributions, NEWBORN, Partial, Partials, Share, Telling};
+use super::{Begun, Contributions, Gathering, Partial, Share, Statement};
 use crate::base::allowance::Allowance;
 use crate::model::callback::Callback;
 use crate::model::ids::{BroadcastId, CollectionId, Index, NodeId, PeId};
 use crate::model::topology::Topology;
 use rustc_hash::{FxHashSet, FxHasher};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
@@ -45,9 +45,9 @@ enum Event {
     Contribute { pe: u32, member: u64, call: u64, within: bool },
     Birth { pe: u32, member: u64 },
     Death { pe: u32, member: u64 },
-    Partial { node: u32, partial: Partial },
-    Begin { node: u32, news: Begun },
-    Begun { pe: u32, news: Begun },
+    Said { node: u32, from: PeId, number: u64, statement: Statement },
+    BegunAbove { node: u32, begun: Begun },
+    Begun { pe: u32, begun: Begun },
 }
 
 impl Event {
@@ -59,7 +59,7 @@ impl Event {
             | Self::Birth { pe, .. }
             | Self::Death { pe, .. }
             | Self::Begun { pe, .. } => *pe,
-            Self::Partial { node, .. } | Self::Begin { node, .. } => pes + node,
+            Self::Said { node, .. } | Self::BegunAbove { node, .. } => pes + node,
         };
         place as usize
     }
@@ -71,14 +71,10 @@ struct OnPe {
     members: BTreeMap<u64, u64>,
 }
 
-/// The first PE of a node.
-struct OnNode {
-    partials: Partials,
-    telling: Telling,
-}
-
 struct Program<'a> {
     topology: Topology,
+    /// Whether members may be born.
+    grows: bool,
     /// The members in the beginning, by PE.
     initial: &'a [(u64, u32)],
     phases: &'a [&'a [Act]],
@@ -88,7 +84,9 @@ struct Program<'a> {
 struct Run<'a> {
     program: &'a Program<'a>,
     pes: Vec<OnPe>,
-    nodes: Vec<OnNode>,
+    /// The first PE of each node.
+    nodes: Vec<Gathering>,
+    allowance: Allowance,
     /// The messages under way, each with a name that depends on nothing but what its sender had seen.
     events: Vec<(u64, Event)>,
     /// What each PE, each node and the main function have seen.
@@ -111,14 +109,25 @@ impl<'a> Run<'a> {
         let on_pe = |pe: u32| {
             let members: BTreeMap<_, _> =
                 program.initial.iter().filter(|(_, at)| *at == pe).map(|(member, _)| (*member, 0)).collect();
-            OnPe { contributions: Contributions::new(members.len() as u64, true), members }
+            OnPe { contributions: Contributions::new(members.len() as u64, program.grows), members }
         };
-        let on_node = |_| OnNode { partials: Partials::default(), telling: Telling::new(true) };
+        let takes_part = |pe: &PeId| program.grows || program.initial.iter().any(|(_, at)| *at == pe.0);
+        let populated = |node: &NodeId| {
+            let below = |pe| topology.is_below(topology.node_of(pe), *node, ROOT);
+            (0..topology.pes()).map(PeId).any(|pe| below(pe) && takes_part(&pe))
+        };
+        let on_node = |node: u32| {
+            let node = NodeId(node);
+            let below = topology.children(node, ROOT).filter(populated).map(|node| topology.pe(node, 0));
+            let children = topology.pes_of(node).filter(takes_part).chain(below).collect();
+            Gathering::new(children, program.grows)
+        };
         let places = topology.pes() + topology.nodes() + 1;
         let mut run = Self {
             program,
             pes: (0..topology.pes()).map(on_pe).collect(),
             nodes: (0..topology.nodes()).map(on_node).collect(),
+            allowance: Allowance::new(u64::MAX / 2),
             events: Vec::new(),
             seen: (0..u64::from(places)).collect(),
             phase: 0,
@@ -186,8 +195,10 @@ impl<'a> Run<'a> {
         self.seen[place] = mixed(self.seen[place], name);
         match event {
             Event::Hear { pe, call, contributions, in_steps } => {
-                self.pes[pe as usize].contributions.hear(Self::broadcast(call));
-                self.close(pe);
+                if self.program.grows {
+                    self.pes[pe as usize].contributions.hear(Self::broadcast(call));
+                    self.close(pe);
+                }
                 for member in self.pes[pe as usize].members.keys().copied().collect::<Vec<_>>() {
                     if in_steps {
                         self.send(place, Event::Contribute { pe, member, call, within: true });
@@ -204,95 +215,93 @@ impl<'a> Run<'a> {
             }
             Event::Birth { pe, member } => {
                 let on_pe = &mut self.pes[pe as usize];
-                let next = on_pe.contributions.add_member();
+                let next = on_pe.contributions.add_member(Index::from(member));
                 on_pe.members.insert(member, next);
             }
             Event::Death { pe, member } => {
                 let on_pe = &mut self.pes[pe as usize];
                 let next = on_pe.members.remove(&member).expect("looked at before");
-                let was_last = on_pe.contributions.remove_member(next);
+                on_pe.contributions.remove_member(Index::from(member), next);
                 self.close(pe);
-                if was_last {
-                    let node = pe / self.program.topology.pes_per_node();
-                    self.send(place, Event::Begin { node, news: Begun::NOTHING });
+                let contributions = &mut self.pes[pe as usize].contributions;
+                if contributions.is_empty() && !self.program.grows {
+                    let number = contributions.leave();
+                    self.say(pe, number, Statement::Left);
                 }
             }
-            Event::Partial { node, partial } => self.fold(node, partial),
-            Event::Begin { node, news } => self.spread(node, news, true),
-            Event::Begun { pe, news } => {
-                self.pes[pe as usize].contributions.begin(news).unwrap();
+            Event::Said { node, from, number, statement } => self.take(node, (from, number), statement),
+            Event::BegunAbove { node, begun } => {
+                self.nodes[node as usize].begin(begun, &self.allowance).unwrap();
+                self.tell(node);
+            }
+            Event::Begun { pe, begun } => {
+                self.pes[pe as usize].contributions.begin(begun).unwrap();
                 self.close(pe);
             }
         }
         self.go_on();
     }
 
-    fn send_partial(&mut self, pe: u32, partial: Partial) {
+    fn say(&mut self, pe: u32, number: u64, statement: Statement) {
         let node = pe / self.program.topology.pes_per_node();
-        self.send(pe as usize, Event::Partial { node, partial });
+        self.send(pe as usize, Event::Said { node, from: PeId(pe), number, statement });
     }
 
     fn contribute(&mut self, pe: u32, member: u64, callback: u64, call: Option<u64>) {
-        let (on_pe, within) = (&mut self.pes[pe as usize], call.map(Self::broadcast));
+        let within = call.filter(|_| self.program.grows).map(Self::broadcast);
+        let on_pe = &mut self.pes[pe as usize];
         let next = on_pe.members.get_mut(&member).expect("looked at before");
-        if *next >= NEWBORN {
-            *next = on_pe.contributions.begin_member(*next, within).unwrap();
-        }
-        let number = *next;
-        *next += 1;
         let to = Callback::<u64>::ignore().with_reference(callback).erase();
-        let share = Share::new(sum(1_u64 << member).of_member(Index::from(member), || 0), to);
-        let late = on_pe.contributions.add(number, within, share).unwrap();
-        assert!(late.is_none(), "nobody moves");
+        let data = sum(1_u64 << member).of_member(Index::from(member), || 0);
         *self.contributed.entry(callback).or_default() += 1 << member;
-        self.close(pe);
+        if on_pe.contributions.join(*next, within, &data, &to) {
+            *next += 1;
+            return;
+        }
+        let contributor = (Index::from(member), *next);
+        let (then, closed) = on_pe.contributions.add(contributor, within, Share::new(data, to)).unwrap();
+        *next = then;
+        if let Some((number, partial)) = closed {
+            self.say(pe, number, Statement::Closed(partial));
+        }
     }
 
     fn close(&mut self, pe: u32) {
-        while let Some(partial) = self.pes[pe as usize].contributions.close() {
-            self.send_partial(pe, partial);
+        while let Some((number, partial)) = self.pes[pe as usize].contributions.close() {
+            self.say(pe, number, Statement::Closed(partial));
         }
     }
 
-    fn fold(&mut self, node: u32, partial: Partial) {
-        let topology = &self.program.topology;
-        let parent = topology.parent(NodeId(node), ROOT);
-        let place = FoldNode {
-            collection: COLLECTION,
-            parts: topology.pes_below(NodeId(node), ROOT),
-            is_root: parent.is_none(),
-        };
-        let (news, from) = (Begun::new(partial.number, partial.within), (topology.pes() + node) as usize);
-        match fold(&mut self.nodes[node as usize].partials, place, partial, &Allowance::new(u64::MAX / 2))
-            .unwrap()
-        {
-            Folded::Waits => self.spread(node, news, false),
-            Folded::Up(whole) => {
-                self.nodes[node as usize].telling.close(whole.number);
-                let node = parent.expect("it is not the root").0;
-                self.send(from, Event::Partial { node, partial: whole });
-            }
-            Folded::Over(whole) => {
-                self.nodes[node as usize].telling.close(whole.number);
-                let share = whole.share.expect("somebody began it");
-                let callback = share.callback.reference;
-                let result = share.finish().unwrap().take::<u64>().ok().unwrap();
-                assert!(self.results.insert(callback, result).is_none(), "it is over twice");
-            }
-        }
+    fn take(&mut self, node: u32, said: (PeId, u64), statement: Statement) {
+        let mut whole = SmallVec::new();
+        self.nodes[node as usize].take(said, statement, &self.allowance, &mut whole).unwrap();
+        whole.into_iter().for_each(|statement| self.pass_on(node, statement));
+        self.tell(node);
     }
 
-    fn spread(&mut self, node: u32, news: Begun, wanted: bool) {
+    fn pass_on(&mut self, node: u32, statement: Statement) {
         let topology = &self.program.topology;
-        let OnNode { partials, telling } = &mut self.nodes[node as usize];
-        let noted = telling.note(news, || partials.end(COLLECTION), wanted);
-        let Some(news) = noted.unwrap() else { return };
-        let from = (topology.pes() + node) as usize;
-        let each = topology.pes_per_node();
-        (node * each..(node + 1) * each).for_each(|pe| self.send(from, Event::Begun { pe, news }));
-        let neighbours = topology.children(NodeId(node), ROOT).chain(topology.parent(NodeId(node), ROOT));
-        for neighbour in neighbours.collect::<Vec<_>>() {
-            self.send(from, Event::Begin { node: neighbour.0, news });
+        if let Some(parent) = topology.parent(NodeId(node), ROOT) {
+            let (place, from) = ((topology.pes() + node) as usize, topology.pe(NodeId(node), 0));
+            let number = self.nodes[node as usize].say(&statement);
+            return self.send(place, Event::Said { node: parent.0, from, number, statement });
+        }
+        let Statement::Closed(partial) = statement else { return };
+        let Partial { callback, .. } = partial;
+        let result = partial.finish().unwrap().take::<u64>().ok().unwrap();
+        assert!(self.results.insert(callback.reference, result).is_none(), "it is over twice");
+    }
+
+    fn tell(&mut self, node: u32) {
+        let topology = &self.program.topology;
+        let place = (topology.pes() + node) as usize;
+        for (to, begun) in self.nodes[node as usize].news() {
+            let of = topology.node_of(to);
+            let event = match of == NodeId(node) {
+                true => Event::Begun { pe: to.0, begun },
+                false => Event::BegunAbove { node: of.0, begun },
+            };
+            self.send(place, event);
         }
     }
 }
