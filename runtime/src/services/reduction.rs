@@ -126,7 +126,7 @@ fn with_gathering<R>(pe: &Pe, id: CollectionId, body: impl FnOnce(&mut Gathering
             let mates = pe.node.pes().filter(|mate| info.takes_part(*mate));
             let below = topology.children(pe.node.id, info.root()).filter(|node| info.parts_below(*node) > 0);
             let children = mates.chain(below.map(|node| topology.pe(node, 0))).collect();
-            Box::new(Gathering::new(children, info.grows()))
+            Box::new(Gathering::new(children, info.may_be_anywhere()))
         };
         body(gathering.get_or_insert_with(gather))
     })
@@ -198,7 +198,7 @@ fn remove_member(pe: &Pe, (id, index): (CollectionId, Index), next: u64) {
     with_collection(pe, id, |collection| collection.contributions.remove_member(index, next));
     close_complete(pe, id);
     let left = with_collection(pe, id, |collection| {
-        let is_over = collection.contributions.is_empty() && !collection.info.grows();
+        let is_over = collection.contributions.is_empty() && !collection.info.may_be_anywhere();
         is_over.then(|| collection.contributions.leave())
     });
     if let Some(number) = left {

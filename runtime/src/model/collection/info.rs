@@ -106,7 +106,8 @@ impl CollectionInfo {
         let on = |node| self.topology.pes_of(node).map(|pe| population[pe.0 as usize]).sum::<u64>();
         let most = (0..self.topology.nodes()).map(NodeId).map(on).max().unwrap_or(0);
         self.check_room(most)?;
-        let takes_part: Vec<bool> = population.iter().map(|members| self.grows() || *members > 0).collect();
+        let takes_part: Vec<bool> =
+            population.iter().map(|members| self.may_be_anywhere() || *members > 0).collect();
         let mut parts_below = vec![0; self.topology.nodes() as usize];
         for pe in (0..pes).map(PeId).filter(|pe| takes_part[pe.0 as usize]) {
             let mut node = Some(self.topology.node_of(pe));
@@ -123,8 +124,8 @@ impl CollectionInfo {
         self.placed.get().expect("a collection is placed before any PE knows it")
     }
 
-    /// Whether elements may be added after the creation: inserted or on demand.
-    pub(crate) fn grows(&self) -> bool {
+    /// Whether a member may come to any PE after the creation: elements may be inserted, or created on demand.
+    pub(crate) fn may_be_anywhere(&self) -> bool {
         self.is_open() || self.is_on_demand()
     }
 

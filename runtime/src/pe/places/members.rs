@@ -100,7 +100,7 @@ pub(crate) struct LocalCollection {
 impl LocalCollection {
     /// A collection on PE `pe`, which begins with `members` members there.
     pub(crate) fn new(info: Arc<CollectionInfo>, pe: PeId, members: usize) -> Self {
-        let contributions = Contributions::new(members as u64, info.grows());
+        let contributions = Contributions::new(members as u64, info.may_be_anywhere());
         let insertions = Insertions::new(info.is_open());
         let names = info.names().filter(|(index, _)| info.home(*index) == pe);
         let names = names.map(|(index, name)| (index, name.into())).collect();

@@ -78,7 +78,8 @@ type Calls = RefCell<FxHashMap<CollectionId, u64>>;
 
 /// The options of a broadcast, with its id where members may come beside it.
 fn identify(pe: &Pe, collection: CollectionId, options: CallOptions) -> CallOptions {
-    let is_fixed = pe.places.borrow().collection(collection).is_some_and(|local| !local.info.grows());
+    let is_fixed =
+        pe.places.borrow().collection(collection).is_some_and(|local| !local.info.may_be_anywhere());
     if is_fixed {
         return options;
     }
@@ -228,7 +229,7 @@ fn one_for_each_pe(node: &Node, broadcast: Broadcast) -> impl Iterator<Item = (P
 /// On a PE: calls the members that are here.
 fn run(pe: &Pe, options: CallOptions, broadcast: Broadcast) -> Outcome {
     let collection = broadcast.collection;
-    let may_grow = pe.places.borrow().collection(collection).map(|local| local.info.grows());
+    let may_grow = pe.places.borrow().collection(collection).map(|local| local.info.may_be_anywhere());
     let Some(may_grow) = may_grow else {
         return pe.keep(Missing::Collection(collection), options, Body::System(Box::new(broadcast)));
     };

@@ -77,7 +77,7 @@ pub(super) fn member_gone(pe: &Pe, member: Target, contributed: &[(SectionId, u6
 
 fn is_of_growing(pe: &Pe, member: Target) -> bool {
     let Target::Member(id, _) = member else { return false };
-    pe.places.borrow().collection(id).is_some_and(|collection| collection.info.grows())
+    pe.places.borrow().collection(id).is_some_and(|collection| collection.info.may_be_anywhere())
 }
 
 /// At the home of a member that was destroyed before the news of a section came: the member has no part in it but what it contributed.

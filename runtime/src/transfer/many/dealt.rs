@@ -43,13 +43,13 @@ pub(crate) fn parts(pe: &Pe, collection: CollectionId, dealing: Option<&Dealing>
     let places = pe.places.borrow();
     let info = &places.collection(collection)?.info;
     let mut nodes = Vec::new();
-    for pe in (0..info.topology.pes()).map(PeId).filter(|_| !info.grows()) {
+    for pe in (0..info.topology.pes()).map(PeId).filter(|_| !info.may_be_anywhere()) {
         let node = info.topology.node_of(pe);
         let numbers = info.members_on(pe).into_iter().filter_map(info.chare.index.place);
         nodes.extend(numbers.filter_map(|place| Some((partition.number_of(&place)?, node))));
     }
     nodes.sort_unstable();
-    (!info.grows()).then(|| Parts::All(partition.clone(), nodes.into()))
+    (!info.may_be_anywhere()).then(|| Parts::All(partition.clone(), nodes.into()))
 }
 
 /// The part that a member gets by its index.
