@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 /// Whose operation a stream belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum StreamOwner {
     /// A get of the peer, served here.
     GetServed,
     /// A put of ours, granted by the peer.
@@ -25,7 +25,7 @@ struct Single {
 }
 
 struct Stream {
-    kind: Kind,
+    kind: StreamOwner,
     id: OperationId,
     source: Source,
     sent: usize,
@@ -39,7 +39,7 @@ pub(super) enum Pushed {
     /// A frame.
     Frame,
     /// The last frame of a stream.
-    End(Kind, OperationId),
+    End(StreamOwner, OperationId),
 }
 
 /// Frames and streams for one peer. Bounded by the operations that two nodes may have open.
@@ -83,12 +83,12 @@ impl Outgoing {
     }
 
     /// Starts a stream of at least one byte.
-    pub(super) fn start(&mut self, kind: Kind, id: OperationId, source: Source) {
+    pub(super) fn start(&mut self, kind: StreamOwner, id: OperationId, source: Source) {
         self.streams.push_back(Stream { kind, id, source, sent: 0 });
     }
 
     /// Whether bytes of this stream remain to be sent.
-    pub(super) fn is_sending(&self, kind: Kind, id: OperationId) -> bool {
+    pub(super) fn is_sending(&self, kind: StreamOwner, id: OperationId) -> bool {
         self.streams.iter().any(|stream| stream.kind == kind && stream.id == id)
     }
 
@@ -108,8 +108,8 @@ impl Outgoing {
         let Some(stream) = self.streams.front_mut() else { return Ok(Pushed::Nothing) };
         let (id, at) = (stream.id, stream.sent as u64);
         let header = match stream.kind {
-            Kind::GetServed => Header::GetChunk { id, at },
-            Kind::PutPosted => Header::PutChunk { id, at },
+            StreamOwner::GetServed => Header::GetChunk { id, at },
+            StreamOwner::PutPosted => Header::PutChunk { id, at },
         };
         let len = (stream.source.len() - stream.sent).min(self.chunk_bytes_max);
         send(frame(&header.encode(), stream.source.part(stream.sent, len)))?;

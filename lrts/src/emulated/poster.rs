@@ -5,7 +5,7 @@
 //!    the data of one that brought none, or whose range was busy so that they were dropped.
 //! 3. Whatever else the peer says about an operation is a breach, told in words.
 
-use super::outgoing::{Kind, Outgoing};
+use super::outgoing::{Outgoing, StreamOwner};
 use super::stream::{Destination, Source};
 use super::wire::{Header, OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::error::TransferError;
@@ -102,7 +102,7 @@ impl Poster {
         match self.open.get_mut(&id).map(|operation| &mut operation.data) {
             Some(LocalData::Put { from, granted }) if !*granted && !from.is_empty() => {
                 *granted = true;
-                outgoing.start(Kind::PutPosted, id, Source::Memory(from.clone()));
+                outgoing.start(StreamOwner::PutPosted, id, Source::Memory(from.clone()));
                 Ok(())
             }
             _ => Err(format!("it granted operation {id}, which asked for no grant")),
@@ -144,7 +144,7 @@ impl Poster {
         let plausible = |operation: &OpenOperation| match &operation.data {
             LocalData::Get { .. } => operation.len == 0,
             LocalData::Put { granted: false, .. } => operation.len <= outgoing.chunk_bytes_max(),
-            LocalData::Put { granted: true, .. } => !outgoing.is_sending(Kind::PutPosted, id),
+            LocalData::Put { granted: true, .. } => !outgoing.is_sending(StreamOwner::PutPosted, id),
         };
         if !self.open.get(&id).is_some_and(plausible) {
             return Err(format!("it ended operation {id}, which is not open or lacks data"));

@@ -7,7 +7,7 @@
 //!    tried again when this node is told that its claim has ended ([`Waiters`]).
 //! 4. Whatever breaks the order of an operation is a breach, told in words.
 
-use super::outgoing::{Kind, Outgoing};
+use super::outgoing::{Outgoing, StreamOwner};
 use super::stream::{Destination, Source};
 use super::wire::{Header, OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::region::claim::ClaimMode;
@@ -118,7 +118,7 @@ impl Server {
         match mode {
             ClaimMode::Read => {
                 self.open.insert(id, ServedOperation::Sending);
-                outgoing.start(Kind::GetServed, id, Source::Region(claim));
+                outgoing.start(StreamOwner::GetServed, id, Source::Region(claim));
             }
             ClaimMode::Write => {
                 let mut into = Destination::region(claim);

@@ -2,7 +2,7 @@
 
 use super::chunk::{Chunk, Half};
 use super::needs_progress::NeedsProgress;
-use super::outgoing::{Kind, Outgoing, Pushed};
+use super::outgoing::{Outgoing, Pushed, StreamOwner};
 use super::poster::Poster;
 use super::server::Server;
 use super::stream::Destination;
@@ -113,8 +113,8 @@ impl Talk {
         for taken in 0..PEER_BUDGET {
             match self.outgoing.push_out(|frame| inner.send(node, frame)) {
                 Ok(Pushed::Nothing) => return taken,
-                Ok(Pushed::End(Kind::GetServed, id)) => self.server.sent(id),
-                Ok(Pushed::Frame | Pushed::End(Kind::PutPosted, _)) => {}
+                Ok(Pushed::End(StreamOwner::GetServed, id)) => self.server.sent(id),
+                Ok(Pushed::Frame | Pushed::End(StreamOwner::PutPosted, _)) => {}
                 Err(NoRoom) => {
                     self.is_stalled = true;
                     return taken;

@@ -16,7 +16,7 @@ use crate::lrts::{Completion, Token};
 use crate::operation::{LocalMemory, Operation};
 use std::collections::BTreeMap;
 
-enum State {
+enum OperationState {
     /// The server was asked; a get has its tag.
     Asked { local: LocalMemory, tag: Option<u32> },
     /// A get whose flow has the memory.
@@ -33,7 +33,7 @@ struct OpenOperation {
     offset: u64,
     len: usize,
     token: Token,
-    state: State,
+    state: OperationState,
 }
 
 /// All operations of this node.
@@ -72,7 +72,7 @@ impl Poster {
             LocalMemory::Put(_) => (Control::Put { id, range }, None),
         };
         self.last_id = id;
-        let state = State::Asked { local, tag };
+        let state = OperationState::Asked { local, tag };
         self.open.insert(id, OpenOperation { node: key.node, offset, len, token, state });
         Ok(control)
     }
@@ -84,9 +84,9 @@ impl Poster {
     pub(super) fn sending(&mut self, id: OperationId, node: NodeId, from: Process) -> Result<Flow, String> {
         let operation = self.open.get_mut(&id).filter(|operation| operation.node == node);
         let operation = operation.ok_or_else(|| format!("it sends for operation {id}, which is not open"))?;
-        match std::mem::replace(&mut operation.state, State::Sent) {
-            State::Asked { local: LocalMemory::Get(memory), tag: Some(tag) } => {
-                operation.state = State::Receiving { tag };
+        match std::mem::replace(&mut operation.state, OperationState::Sent) {
+            OperationState::Asked { local: LocalMemory::Get(memory), tag: Some(tag) } => {
+                operation.state = OperationState::Receiving { tag };
                 Ok(Flow::receive(Block::Into { memory, len: operation.len }, from, tag))
             }
             other => {
@@ -109,9 +109,9 @@ impl Poster {
     ) -> Result<Flow, String> {
         let operation = self.open.get_mut(&id).filter(|operation| operation.node == node);
         let operation = operation.ok_or_else(|| format!("it waits for operation {id}, which is not open"))?;
-        match std::mem::replace(&mut operation.state, State::Sent) {
-            State::Asked { local: LocalMemory::Put(memory), .. } => {
-                operation.state = State::Sending { is_done: false };
+        match std::mem::replace(&mut operation.state, OperationState::Sent) {
+            OperationState::Asked { local: LocalMemory::Put(memory), .. } => {
+                operation.state = OperationState::Sending { is_done: false };
                 Ok(Flow::send(Block::From(memory), to, tag))
             }
             other => {
@@ -124,8 +124,8 @@ impl Poster {
     /// A flow is over: ends a get; a put waits for the server's word.
     pub(super) fn moved(&mut self, id: OperationId, flow: Flow, tags: &mut Tags) -> Option<Completion> {
         let operation = self.open.get_mut(&id)?;
-        if let State::Sending { is_done: false } = operation.state {
-            operation.state = State::Sent;
+        if let OperationState::Sending { is_done: false } = operation.state {
+            operation.state = OperationState::Sent;
             return None;
         }
         self.end(id, Ok(()), Some(flow), tags)
@@ -143,8 +143,8 @@ impl Poster {
     ) -> Result<Option<Completion>, String> {
         let operation = self.open.get_mut(&id).filter(|operation| operation.node == node);
         match operation.map(|operation| &mut operation.state) {
-            Some(State::Sent) => Ok(self.end(id, Ok(()), None, tags)),
-            Some(State::Sending { is_done: is_done @ false }) => {
+            Some(OperationState::Sent) => Ok(self.end(id, Ok(()), None, tags)),
+            Some(OperationState::Sending { is_done: is_done @ false }) => {
                 *is_done = true;
                 Ok(None)
             }
@@ -165,7 +165,7 @@ impl Poster {
     ) -> Result<Option<Completion>, String> {
         let operation = self.open.get(&id).filter(|operation| operation.node == node);
         match operation {
-            Some(OpenOperation { state: State::Asked { .. }, offset, len, .. }) => {
+            Some(OpenOperation { state: OperationState::Asked { .. }, offset, len, .. }) => {
                 let error = reason.to_error(node, *offset, *len as u64);
                 Ok(self.end(id, Err(error), None, tags))
             }
@@ -175,7 +175,9 @@ impl Poster {
 
     /// A peer is lost: ends what it was asked for and what it owes a word. Memory that moves ends with its flow.
     pub(super) fn abandon(&mut self, node: NodeId, tags: &mut Tags) -> Vec<Completion> {
-        let moves = |state: &State| matches!(state, State::Receiving { .. } | State::Sending { .. });
+        let moves = |state: &OperationState| {
+            matches!(state, OperationState::Receiving { .. } | OperationState::Sending { .. })
+        };
         let waits = |operation: &OpenOperation| operation.node == node && !moves(&operation.state);
         let ids: Vec<OperationId> =
             self.open.iter().filter(|(_, operation)| waits(operation)).map(|(id, _)| *id).collect();
@@ -201,11 +203,11 @@ impl Poster {
         // Under the tag of memory that never came back something may still arrive.
         let is_free = !matches!(block, Some(None));
         let (tag, asked) = match state {
-            State::Asked { local: LocalMemory::Get(memory), tag } => (tag, Some(memory)),
-            State::Asked { local: LocalMemory::Put(_), .. } | State::Sending { .. } | State::Sent => {
-                (None, None)
-            }
-            State::Receiving { tag } => (Some(tag), None),
+            OperationState::Asked { local: LocalMemory::Get(memory), tag } => (tag, Some(memory)),
+            OperationState::Asked { local: LocalMemory::Put(_), .. }
+            | OperationState::Sending { .. }
+            | OperationState::Sent => (None, None),
+            OperationState::Receiving { tag } => (Some(tag), None),
         };
         if let Some(tag) = tag.filter(|_| is_free) {
             tags.give_back(tag);

@@ -6,7 +6,7 @@
 //! 3. `arm` asks all writers to ring; the first progress after it takes that back.
 
 use super::cursor;
-use super::ring::{Kind, Reader};
+use super::ring::{Reader, RecordKind};
 use crate::error::LrtsError;
 use crate::host::{Fate, HostPeer, HostPeers, ring_doorbell};
 use crate::lrts::Sink;
@@ -169,8 +169,8 @@ fn drain(
         // Before the frame is looked at: the next header comes from the writer's cache while this frame is delivered.
         waits = reader.has_record();
         match kind {
-            Kind::Frame(channel) => sink.frame(neighbour.node(), channel, &scratch[..len]),
-            Kind::Goodbye => {
+            RecordKind::Frame(channel) => sink.frame(neighbour.node(), channel, &scratch[..len]),
+            RecordKind::Goodbye => {
                 *state = PeerState::Closed;
                 sink.peer_closed(neighbour.node());
             }

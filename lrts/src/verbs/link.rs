@@ -20,7 +20,7 @@ pub(super) const SIGNAL_INTERVAL: u32 = 16;
 const ATTEMPTS_MAX: u32 = 8;
 
 /// State of the connection.
-pub(super) enum State {
+pub(super) enum ConnectionState {
     Absent,
     /// The peer asked too, and its request goes first.
     Expected,
@@ -46,7 +46,7 @@ pub(super) enum Work {
 
 /// A connection to one peer, its credits and its work.
 pub(super) struct Link {
-    pub(super) state: State,
+    pub(super) state: ConnectionState,
     pub(super) address: SocketAddr,
     /// The number that our request must carry to be heard.
     pub(super) door: u64,
@@ -65,7 +65,7 @@ pub(super) struct Link {
 impl Link {
     pub(super) fn new(address: SocketAddr, door: u64) -> Self {
         Self {
-            state: State::Absent,
+            state: ConnectionState::Absent,
             address,
             door,
             posted: 0,
@@ -81,22 +81,27 @@ impl Link {
     /// The identifier, while there is one.
     pub(super) fn identifier(&self) -> Option<&Identifier> {
         match &self.state {
-            State::Asking(identifier) | State::Granting(identifier) | State::Open(identifier) => {
-                Some(identifier)
-            }
-            State::Absent | State::Expected | State::Broken(_) => None,
+            ConnectionState::Asking(identifier)
+            | ConnectionState::Granting(identifier)
+            | ConnectionState::Open(identifier) => Some(identifier),
+            ConnectionState::Absent | ConnectionState::Expected | ConnectionState::Broken(_) => None,
         }
     }
 
     /// Whether something is told about it that only the manager knows.
     pub(super) fn is_connecting(&self) -> bool {
-        matches!(self.state, State::Expected | State::Asking(_) | State::Granting(_))
+        matches!(
+            self.state,
+            ConnectionState::Expected | ConnectionState::Asking(_) | ConnectionState::Granting(_)
+        )
     }
 
     /// Notes that the connection is made.
     pub(super) fn open(&mut self, credits: u32) {
-        self.state = match std::mem::replace(&mut self.state, State::Absent) {
-            State::Asking(identifier) | State::Granting(identifier) => State::Open(identifier),
+        self.state = match std::mem::replace(&mut self.state, ConnectionState::Absent) {
+            ConnectionState::Asking(identifier) | ConnectionState::Granting(identifier) => {
+                ConnectionState::Open(identifier)
+            }
             other => other,
         };
         self.credits = credits;
@@ -105,7 +110,7 @@ impl Link {
     /// Notes that an attempt failed. Returns whether there is another.
     pub(super) fn retry(&mut self) -> bool {
         self.attempts += 1;
-        self.state = State::Absent;
+        self.state = ConnectionState::Absent;
         self.attempts < ATTEMPTS_MAX
     }
 
@@ -178,7 +183,7 @@ impl Link {
 
     /// Ends the link. Returns the work of which nothing more is heard, because the queue pair is no more.
     pub(super) fn end(&mut self, cause: String) -> Vec<Work> {
-        self.state = State::Broken(cause);
+        self.state = ConnectionState::Broken(cause);
         self.first = self.next();
         self.work.drain(..).flatten().collect()
     }

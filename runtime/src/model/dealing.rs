@@ -72,13 +72,13 @@ impl PackedParts {
 
 /// A dealt argument as one process holds it: the parts that are here, and the nodes that need them.
 #[derive(Clone, Debug)]
-pub(crate) enum Parts {
+pub(crate) enum DealtParts {
     /// All, where the partition says; with each part's number, in order, the node whose member gets it.
     All(RawPartition, Arc<[(u64, NodeId)]>),
     Packed(PackedParts),
 }
 
-impl Parts {
+impl DealtParts {
     /// What some nodes need: the layout by which it is packed, and where its parts stand then.
     ///
     /// # Errors
@@ -120,10 +120,10 @@ mod tests {
     use chare_layout::Partition;
 
     /// Four columns of a matrix of 3 x 4 bytes, dealt out to nodes 0, 1, 1 and 2.
-    fn columns() -> Parts {
+    fn columns() -> DealtParts {
         let partition = Partition::<u8>::columns([3, 4], 4).expect("a partition");
         let nodes = [(0, NodeId(0)), (1, NodeId(1)), (2, NodeId(1)), (3, NodeId(2))];
-        Parts::All(partition.raw().clone(), nodes.into())
+        DealtParts::All(partition.raw().clone(), nodes.into())
     }
 
     fn places(layout: &Raw) -> Vec<i64> {
@@ -138,7 +138,7 @@ mod tests {
         assert!(packed.check(8).unwrap_err().contains("part 3"));
         let find = |parts: &PackedParts, number| parts.find(number).map(|part| places(&part));
         assert_eq!((find(&packed, 0), find(&packed, 2)), (None, Some(vec![3, 4, 5])));
-        let (layout, last) = Parts::Packed(packed).narrow(|node| node.0 == 2).expect("it fits");
+        let (layout, last) = DealtParts::Packed(packed).narrow(|node| node.0 == 2).expect("it fits");
         assert_eq!(places(&layout), [6, 7, 8]);
         assert_eq!((find(&last, 2), find(&last, 3)), (None, Some(vec![0, 1, 2])));
         let (nothing, _) = columns().narrow(|_| false).expect("it fits");

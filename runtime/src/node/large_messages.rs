@@ -23,11 +23,11 @@ pub(crate) struct Large {
 /// The large messages that one node fetches, and those that wait for their turn.
 pub(crate) struct LargeMessages {
     allowance: Arc<Allowance>,
-    state: Mutex<State>,
+    state: Mutex<FetchQueue>,
 }
 
 #[derive(Default)]
-struct State {
+struct FetchQueue {
     waiting: VecDeque<Large>,
     /// Whether a thread starts the fetches whose turn has come, one after another: a fetch may be over as soon as it starts.
     is_turning: bool,

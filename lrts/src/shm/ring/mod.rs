@@ -35,14 +35,14 @@ const GOODBYE: u8 = 0xff;
 
 /// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RecordKind {
     /// A frame for this reader.
     Frame(Channel),
     /// The last record: nothing follows.
     Goodbye,
 }
 
-impl Kind {
+impl RecordKind {
     fn byte(self) -> u8 {
         match self {
             Self::Frame(channel) => channel as u8,
@@ -190,7 +190,7 @@ impl Writer {
     /// # Errors
     /// [`Corrupt`].
     pub(crate) fn push(&mut self, frame: Frame<'_>) -> Result<Pushed, Corrupt> {
-        self.push_record(Kind::Frame(frame.channel), [frame.head, frame.body])
+        self.push_record(RecordKind::Frame(frame.channel), [frame.head, frame.body])
     }
 
     /// Writes the last record.
@@ -198,10 +198,10 @@ impl Writer {
     /// # Errors
     /// [`Corrupt`].
     pub(crate) fn push_goodbye(&mut self) -> Result<Pushed, Corrupt> {
-        self.push_record(Kind::Goodbye, [&[], &[]])
+        self.push_record(RecordKind::Goodbye, [&[], &[]])
     }
 
-    fn push_record(&mut self, kind: Kind, [head, body]: [&[u8]; 2]) -> Result<Pushed, Corrupt> {
+    fn push_record(&mut self, kind: RecordKind, [head, body]: [&[u8]; 2]) -> Result<Pushed, Corrupt> {
         let Self { data, producer } = self;
         let len = head.len() + body.len();
         let lines = lines_for(len);
@@ -251,7 +251,7 @@ impl Reader {
     ///
     /// # Errors
     /// In words, what is wrong with the record.
-    pub(crate) fn pop(&self, scratch: &mut [u8]) -> Result<Option<(Kind, usize, u64)>, String> {
+    pub(crate) fn pop(&self, scratch: &mut [u8]) -> Result<Option<(RecordKind, usize, u64)>, String> {
         let Self { data, consumer } = self;
         let header = consumer.look(data);
         if header == 0 {
@@ -261,7 +261,7 @@ impl Reader {
         if header >> 40 != MAGIC {
             return Err(format!("header {header:#018x}"));
         }
-        let kind = Kind::from_byte(kind).ok_or_else(|| format!("kind {kind}"))?;
+        let kind = RecordKind::from_byte(kind).ok_or_else(|| format!("kind {kind}"))?;
         if len > FRAME_BYTES_MAX {
             return Err(format!("a frame of {len} bytes"));
         }

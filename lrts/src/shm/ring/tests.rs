@@ -20,7 +20,7 @@ fn frame(bytes: &[u8]) -> Frame<'_> {
     Frame { channel: Channel::Runtime, head, body }
 }
 
-fn take(reader: &Reader, scratch: &mut [u8]) -> Option<(Kind, Vec<u8>)> {
+fn take(reader: &Reader, scratch: &mut [u8]) -> Option<(RecordKind, Vec<u8>)> {
     let (kind, len, _) = reader.pop(scratch).expect("a sound record")?;
     Some((kind, scratch[..len].to_vec()))
 }
@@ -36,7 +36,7 @@ fn every_length_arrives_at_every_position() {
             let sent = bytes(len, round);
             assert_eq!(writer.push(frame(&sent)), Ok(Pushed::Done { ring: false }));
             let (kind, heard) = take(&reader, &mut scratch).expect("a record");
-            assert_eq!(kind, Kind::Frame(Channel::Runtime));
+            assert_eq!(kind, RecordKind::Frame(Channel::Runtime));
             assert!(heard == sent, "{len} bytes in round {round}");
             assert!(!reader.has_record());
         }
@@ -61,9 +61,10 @@ fn a_full_ring_refuses_and_takes_again() {
     assert!(reader.is_awaited());
     assert!(!reader.is_awaited());
     assert_eq!(writer.push_goodbye(), Ok(Pushed::Done { ring: false }));
-    let kinds: Vec<Kind> = std::iter::from_fn(|| take(&reader, &mut scratch)).map(|(kind, _)| kind).collect();
+    let kinds: Vec<RecordKind> =
+        std::iter::from_fn(|| take(&reader, &mut scratch)).map(|(kind, _)| kind).collect();
     assert_eq!(kinds.len(), count - before_question as usize);
-    assert_eq!(kinds.last(), Some(&Kind::Goodbye));
+    assert_eq!(kinds.last(), Some(&RecordKind::Goodbye));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "reads completions and gives out the buffers they name")]
 
-use super::super::link::{State, Work};
+use super::super::link::{ConnectionState, Work};
 use super::Endpoint;
 use super::posting::{RECEIVE, named};
 use crate::fabric::pool::Arrival;
@@ -49,7 +49,7 @@ impl Endpoint {
             }
             return self.post_again(arrival);
         };
-        if self.link(node).is_some_and(|link| matches!(link.state, State::Granting(_))) {
+        if self.link(node).is_some_and(|link| matches!(link.state, ConnectionState::Granting(_))) {
             self.open_link(node, events);
         }
         let max = self.queues.limits().credits as u32;

@@ -11,7 +11,7 @@
 
 #![expect(unsafe_code, reason = "makes queue pairs on the endpoint's queues")]
 
-use super::super::link::{Link, State};
+use super::super::link::{ConnectionState, Link};
 use super::super::manager::{ConnectionEvent, Identifier, PRIVATE_BYTES};
 use super::Endpoint;
 use crate::fabric::pool::Arrival;
@@ -32,10 +32,12 @@ impl Endpoint {
     pub(super) fn prepare(&mut self, node: NodeId) -> Result<(), Refusal> {
         let Some(link) = self.link(node) else { return Err(Refusal::Broken(format!("{node} is no peer"))) };
         match &link.state {
-            State::Open(_) => Ok(()),
-            State::Broken(cause) => Err(Refusal::Broken(cause.clone())),
-            State::Expected | State::Asking(_) | State::Granting(_) => Err(Refusal::Full),
-            State::Absent => {
+            ConnectionState::Open(_) => Ok(()),
+            ConnectionState::Broken(cause) => Err(Refusal::Broken(cause.clone())),
+            ConnectionState::Expected | ConnectionState::Asking(_) | ConnectionState::Granting(_) => {
+                Err(Refusal::Full)
+            }
+            ConnectionState::Absent => {
                 self.ask(node)
                     .map_err(|error| Refusal::Broken(format!("asking for a connection: {error}")))?;
                 Err(Refusal::Full)
@@ -48,7 +50,7 @@ impl Endpoint {
         let identifier = self.manager.identifier(Some(node))?;
         if let Some(link) = self.link(node) {
             identifier.resolve_address(source, link.address)?;
-            link.state = State::Asking(identifier);
+            link.state = ConnectionState::Asking(identifier);
             self.is_connecting = true;
         }
         Ok(())
@@ -89,7 +91,7 @@ impl Endpoint {
             told::RDMA_CM_EVENT_ADDR_RESOLVED => identifier.resolve_route(),
             told::RDMA_CM_EVENT_ROUTE_RESOLVED => self.request(node),
             told::RDMA_CM_EVENT_ESTABLISHED => {
-                if matches!(link.state, State::Asking(_)) {
+                if matches!(link.state, ConnectionState::Asking(_)) {
                     self.open_link(node, events);
                     self.say_word(node);
                 }
@@ -102,7 +104,7 @@ impl Endpoint {
             told::RDMA_CM_EVENT_REJECTED if told.private[0] == CROSSED && node < own => {
                 self.forget_pair(node);
                 if let Some(link) = self.link(node) {
-                    link.state = State::Expected;
+                    link.state = ConnectionState::Expected;
                 }
                 Ok(())
             }
@@ -157,15 +159,19 @@ impl Endpoint {
         let (own, is_known) = (self.node, door == self.door.to_le_bytes());
         let Some(link) = self.link(node).filter(|_| is_known) else { return identifier.reject(&[]) };
         match link.state {
-            State::Asking(_) if own < node => return identifier.reject(&[CROSSED]),
+            ConnectionState::Asking(_) if own < node => return identifier.reject(&[CROSSED]),
             // The peer asks again: its grant came too late.
-            State::Absent | State::Expected | State::Asking(_) | State::Granting(_) => {}
-            State::Open(_) | State::Broken(_) => return identifier.reject(&[]),
+            ConnectionState::Absent
+            | ConnectionState::Expected
+            | ConnectionState::Asking(_)
+            | ConnectionState::Granting(_) => {}
+            ConnectionState::Open(_) | ConnectionState::Broken(_) => return identifier.reject(&[]),
         }
         self.forget_pair(node);
         identifier.name(Some(node));
         if let Some(link) = self.link(node)
-            && let State::Asking(unanswered) = std::mem::replace(&mut link.state, State::Granting(identifier))
+            && let ConnectionState::Asking(unanswered) =
+                std::mem::replace(&mut link.state, ConnectionState::Granting(identifier))
         {
             self.given_up.push(unanswered);
         }
@@ -176,7 +182,7 @@ impl Endpoint {
             // The peer hears that its request came to nothing, and asks again.
             self.forget_pair(node);
             if let Some(link) = self.link(node) {
-                link.state = State::Absent;
+                link.state = ConnectionState::Absent;
             }
         }
     }
@@ -223,7 +229,7 @@ impl Endpoint {
     /// Ends a connection, after all that it carried was heard.
     pub(super) fn end_link(&mut self, node: NodeId, cause: String, events: &mut Vec<Event>) {
         match self.link(node).map(|link| &link.state) {
-            Some(State::Granting(_)) => self.fail_attempt(node, &cause, events),
+            Some(ConnectionState::Granting(_)) => self.fail_attempt(node, &cause, events),
             _ => self.break_link(node, cause, events),
         }
     }
@@ -231,7 +237,8 @@ impl Endpoint {
     /// Ends the link to a peer that nothing reaches any more, and all work that its connection had.
     fn break_link(&mut self, node: NodeId, cause: String, events: &mut Vec<Event>) {
         self.forget_pair(node);
-        let Some(link) = self.link(node).filter(|link| !matches!(link.state, State::Broken(_))) else {
+        let Some(link) = self.link(node).filter(|link| !matches!(link.state, ConnectionState::Broken(_)))
+        else {
             return;
         };
         let work = link.end(cause.clone());

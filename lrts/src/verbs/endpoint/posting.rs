@@ -4,7 +4,7 @@
 
 #![expect(unsafe_code, reason = "hands the device addresses of buffers and operations")]
 
-use super::super::link::{State, Work};
+use super::super::link::{ConnectionState, Work};
 use super::super::queue::RESERVE;
 use super::{Endpoint, Key};
 use crate::fabric::pool::Arrival;
@@ -128,7 +128,7 @@ impl Endpoint {
         let (half, depth) = (self.queues.limits().credits / 2, self.queues.limits().depth);
         let Some(link) = self.link(node) else { return };
         let owed = link.owed();
-        if usize::from(owed) < half || !matches!(link.state, State::Open(_)) {
+        if usize::from(owed) < half || !matches!(link.state, ConnectionState::Open(_)) {
             return;
         }
         if link.len() >= depth {
@@ -184,7 +184,7 @@ impl Endpoint {
 
     fn post(&mut self, node: NodeId, mut order: Order) -> Result<(), Refusal> {
         let Some(link) = self.link(node) else { return Err(Refusal::Full) };
-        let State::Open(identifier) = &link.state else { return Err(Refusal::Full) };
+        let ConnectionState::Open(identifier) = &link.state else { return Err(Refusal::Full) };
         let mut flags = 0;
         if order.work == Work::Copied {
             flags |= ibv_send_flags::IBV_SEND_INLINE.0;

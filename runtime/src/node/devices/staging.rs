@@ -31,7 +31,7 @@ pub(crate) enum NoRoom {
 /// What tries again.
 pub(crate) type Again<N> = Box<dyn FnOnce(&Arc<N>) + Send>;
 
-struct State<N> {
+struct StagedChunks<N> {
     /// Chunks that have been let in.
     under_way: usize,
     /// Bytes of those that leave.
@@ -44,13 +44,14 @@ struct State<N> {
 /// The chunks of one device.
 pub(crate) struct Staging<N> {
     leaving_bytes_max: u64,
-    state: Mutex<State<N>>,
+    state: Mutex<StagedChunks<N>>,
 }
 
 impl<N> Staging<N> {
     /// For a device that has so much pinned memory.
     pub(crate) fn new(pinned_bytes: u64) -> Self {
-        let state = State { under_way: 0, leaving_bytes: 0, waiting: VecDeque::new(), starved_since: None };
+        let state =
+            StagedChunks { under_way: 0, leaving_bytes: 0, waiting: VecDeque::new(), starved_since: None };
         Self { leaving_bytes_max: pinned_bytes / 2, state: Mutex::new(state) }
     }
 

@@ -2,7 +2,7 @@
 //! where the kernel copies the region, run by run under one lease where a network writes it by itself, else by one put for each piece.
 
 use super::selected_read::{carry_out, runs};
-use super::series::{Begin, Parts, carry_out_each};
+use super::series::{Begin, SeriesParts, carry_out_each};
 use crate::node::Node;
 use crate::node::lending::foreign::{Span, Write};
 use crate::node::lending::transfers::Status;
@@ -103,7 +103,7 @@ fn put_each(
     carry_out_each(node, Puts { key, memory: memory.clone(), rest: runs.into_iter(), finish })
 }
 
-impl<F> Parts for Puts<F>
+impl<F> SeriesParts for Puts<F>
 where
     F: FnOnce(Result<usize, TransferError>) + Send + 'static,
 {

@@ -8,7 +8,7 @@
 
 use super::planned::{planned, whole};
 use super::rates::rates;
-use super::series::{Begin, Parts, carry_out_each};
+use super::series::{Begin, SeriesParts, carry_out_each};
 use super::stretches::Stretches;
 use crate::model::nocopy::selected;
 use crate::node::Node;
@@ -192,7 +192,7 @@ struct Fetching<F> {
     finish: F,
 }
 
-impl<F> Parts for Fetching<F>
+impl<F> SeriesParts for Fetching<F>
 where
     F: FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
 {

@@ -15,7 +15,7 @@ const UNDER_WAY_MAX: usize = 64;
 pub(super) type Begin = Box<dyn FnOnce(&Arc<Node>, Then) -> Status>;
 
 /// The gets or puts of a series.
-pub(super) trait Parts: Send + 'static {
+pub(super) trait SeriesParts: Send + 'static {
     /// The next one, if there is another.
     ///
     /// # Errors
@@ -40,13 +40,13 @@ struct Series<P> {
 }
 
 /// Carries a series out.
-pub(super) fn carry_out_each<P: Parts>(node: &Arc<Node>, parts: P) -> Status {
+pub(super) fn carry_out_each<P: SeriesParts>(node: &Arc<Node>, parts: P) -> Status {
     let series = Series { parts, begun: 0, under_way: 0, is_beginning: true, moved: Ok(0) };
     go_on(node, &Arc::new(Mutex::new(Some(series))))
 }
 
 /// Begins some, until as many are under way as may be, or all are over.
-fn go_on<P: Parts>(node: &Arc<Node>, series: &Arc<Mutex<Option<Series<P>>>>) -> Status {
+fn go_on<P: SeriesParts>(node: &Arc<Node>, series: &Arc<Mutex<Option<Series<P>>>>) -> Status {
     loop {
         let mut locked = series.lock();
         let Some(all) = locked.as_mut() else { return Status::Complete };
@@ -74,7 +74,7 @@ fn go_on<P: Parts>(node: &Arc<Node>, series: &Arc<Mutex<Option<Series<P>>>>) -> 
     }
 }
 
-impl<P: Parts> Series<P> {
+impl<P: SeriesParts> Series<P> {
     /// The next one, if it may begin now, and its place.
     fn next(&mut self, node: &Node) -> Option<(usize, Begin)> {
         if self.under_way == UNDER_WAY_MAX || self.moved.is_err() {

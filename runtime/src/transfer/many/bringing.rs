@@ -1,7 +1,7 @@
 //! Bringing of a call's nocopy arguments into a process, once for all members that live there.
 
 use super::carried::{Carried, Whose};
-use crate::model::dealing::Parts;
+use crate::model::dealing::DealtParts;
 use crate::model::nocopy::{
     CarriedDescriptor, Descriptor, Few, LeavingDevice, Lender, Local, NocopyKind, Registration, Release,
 };
@@ -57,7 +57,7 @@ fn plan(
     admit_of_many(node, lender, &mut descriptor)?;
     let bytes = descriptor.bytes() as u64;
     parts.as_ref().map_or(Ok(()), |parts| parts.check(bytes))?;
-    let parts = parts.map(Parts::Packed);
+    let parts = parts.map(DealtParts::Packed);
     let (key, token) = match descriptor {
         Descriptor::Inline { bytes, lender: awaiting } => {
             let memory = bytes.land(into)?;

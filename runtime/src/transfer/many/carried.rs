@@ -1,6 +1,6 @@
 //! Carried arguments: nocopy arguments of a call of many, as one process holds them.
 
-use crate::model::dealing::Parts;
+use crate::model::dealing::DealtParts;
 use crate::model::nocopy::{
     Descriptor, EagerBytes, Leaving, LeavingDevice, LentLayout, Local, NocopyKind, Registration, Release,
     awaited, is_answered,
@@ -23,7 +23,7 @@ pub(crate) struct Carried {
     /// Tells the node that lent the argument to this process that the argument is no longer needed.
     pub(super) release: Option<Arc<Release>>,
     /// The parts that are here of an argument that is dealt out, if it is known who needs which.
-    pub(super) parts: Option<Parts>,
+    pub(super) parts: Option<DealtParts>,
     /// Which argument it is, at its sender.
     argument: Option<Argument<'static>>,
 }

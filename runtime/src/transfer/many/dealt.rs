@@ -8,7 +8,7 @@
 //! against the memory.
 
 use crate::model::call_options::CallOptions;
-use crate::model::dealing::{Dealing, Parts};
+use crate::model::dealing::{Dealing, DealtParts};
 use crate::model::ids::{CollectionId, PeId, Target};
 use crate::model::nocopy::{Few, Leaving, Local};
 use crate::pe::Pe;
@@ -38,7 +38,7 @@ pub(crate) fn for_member(
 
 /// The nodes that need the parts of an argument that goes to all members of a collection; `None` if it is not dealt out, or the caller does
 /// not know.
-pub(crate) fn parts(pe: &Pe, collection: CollectionId, dealing: Option<&Dealing>) -> Option<Parts> {
+pub(crate) fn parts(pe: &Pe, collection: CollectionId, dealing: Option<&Dealing>) -> Option<DealtParts> {
     let partition = &dealing?.partition;
     let places = pe.places.borrow();
     let info = &places.collection(collection)?.info;
@@ -49,7 +49,7 @@ pub(crate) fn parts(pe: &Pe, collection: CollectionId, dealing: Option<&Dealing>
         nodes.extend(numbers.filter_map(|place| Some((partition.number_of(&place)?, node))));
     }
     nodes.sort_unstable();
-    (!info.may_be_anywhere()).then(|| Parts::All(partition.clone(), nodes.into()))
+    (!info.may_be_anywhere()).then(|| DealtParts::All(partition.clone(), nodes.into()))
 }
 
 /// The part that a member gets by its index.

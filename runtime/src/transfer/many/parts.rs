@@ -2,7 +2,7 @@
 //! need, packed or, where that stands side by side, as it is.
 
 use super::carried::{Carried, Whose};
-use crate::model::dealing::{PackedParts, Parts};
+use crate::model::dealing::{DealtParts, PackedParts};
 use crate::model::nocopy::CarriedDescriptor;
 use crate::node::Node;
 use crate::transfer::copy::packing::packed_memory;
@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 impl Carried {
     /// Notes which nodes need which parts, if it is known.
-    pub(crate) fn deal(&mut self, parts: Option<Parts>) {
+    pub(crate) fn deal(&mut self, parts: Option<DealtParts>) {
         self.parts = parts;
     }
 
     /// The argument of which these parts are here, if it is not all of it.
-    pub(super) fn of_parts(mut self, parts: Option<Parts>) -> Self {
+    pub(super) fn of_parts(mut self, parts: Option<DealtParts>) -> Self {
         self.parts = parts;
         self
     }
@@ -28,7 +28,7 @@ impl Carried {
 
     /// Where the parts stand that are here, if not all are.
     pub(crate) fn packed_parts(&self) -> Option<&PackedParts> {
-        self.parts.as_ref().and_then(Parts::packed)
+        self.parts.as_ref().and_then(DealtParts::packed)
     }
 
     /// Whether a node reads the argument where it lies.
@@ -44,7 +44,7 @@ impl Carried {
         &self,
         node: &Node,
         child: NodeId,
-        parts: &Parts,
+        parts: &DealtParts,
         is_below: impl Fn(NodeId) -> bool,
     ) -> CarriedDescriptor {
         let narrowed = if self.is_mapped_by(node, child) { None } else { self.narrow(node, parts, is_below) };
@@ -63,7 +63,7 @@ impl Carried {
     fn narrow(
         &self,
         node: &Node,
-        parts: &Parts,
+        parts: &DealtParts,
         needs: impl Fn(NodeId) -> bool,
     ) -> Option<(Self, PackedParts)> {
         let (memory, _, registration) = self.host_memory()?;

@@ -26,12 +26,12 @@ pub(super) struct Inflow {
     /// How chunks are unpacked there, and how long they should be.
     choice: Option<Choice>,
     /// Taken when all has come, or cannot come.
-    state: Mutex<Option<State>>,
+    state: Mutex<Option<InflowState>>,
     /// Written before the state is taken because what is missing cannot come.
     has_failed: AtomicBool,
 }
 
-struct State {
+struct InflowState {
     room: Room,
     /// Bytes that have not arrived.
     missing: usize,
@@ -46,7 +46,7 @@ impl Inflow {
     pub(super) fn begin(node: &Arc<Node>, room: Room, beside: &[Leg], finish: Finish<Arrived>) -> Arc<Self> {
         let (device, missing) = (room.device().cloned(), room.bytes());
         let choice = room.choose(node, beside);
-        let state = Mutex::new(Some(State { room, missing, finish }));
+        let state = Mutex::new(Some(InflowState { room, missing, finish }));
         let inflow = Arc::new(Self { device, choice, state, has_failed: AtomicBool::new(false) });
         if missing == 0 {
             inflow.advance(node, 0);
@@ -151,7 +151,7 @@ impl Inflow {
             let held = node.devices.held(&of).expect("rooms are on devices of the node");
             held.staging.leave(node, Way::In, bytes);
         };
-        let Some(State { mut room, finish, .. }) = self.state.lock().take() else { return leave(node) };
+        let Some(InflowState { mut room, finish, .. }) = self.state.lock().take() else { return leave(node) };
         let (plan, target) = match room.open() {
             Ok(opened) => opened,
             Err(failure) => {
@@ -189,7 +189,7 @@ impl Inflow {
             }
             state.take_if(|state| state.missing == 0)
         };
-        if let Some(State { room, finish, .. }) = full {
+        if let Some(InflowState { room, finish, .. }) = full {
             finish(node, room.into_arrived().map_err(Failure::Device));
         }
     }
@@ -201,7 +201,7 @@ impl Inflow {
             self.has_failed.fetch_or(state.is_some(), Ordering::Relaxed);
             state.take()
         };
-        if let Some(State { room, finish, .. }) = state {
+        if let Some(InflowState { room, finish, .. }) = state {
             let failure = match room.into_given() {
                 Ok(Some(given)) => Failure::Unfilled(Box::new(failure), given.buffer),
                 Ok(None) | Err(_) => failure,

@@ -44,11 +44,11 @@ pub(super) struct Outflow {
     /// How it is cut into chunks, and how these are packed.
     choice: Choice,
     to: Sink,
-    state: Mutex<State>,
+    state: Mutex<OutflowState>,
 }
 
 #[derive(Default)]
-struct State {
+struct OutflowState {
     /// Where the next chunk begins.
     next: u64,
     /// Chunks that have not come back.
