@@ -1,12 +1,10 @@
 //! Exchange of a Fourier transform in two dimensions on two processes: the half of the columns that the other is to have, which land
 //! transposed.
 
-use super::by_hand::{ByHand, Loops};
-use super::kernel::{Array, End, Kernel, Precision, Selected};
+use super::by_hand::ByHand;
+use super::by_hand::fft::{COMPLEX, Transposition};
+use super::kernel::{Array, Kernel, Precision, Selected};
 use super::tree::Tree;
-
-/// Doubles of a complex number.
-const COMPLEX: usize = 2;
 
 /// Rows and columns of the matrix, of which each process has half the rows.
 const SIZES: [usize; 5] = [256, 512, 768, 1024, 1536];
@@ -27,30 +25,4 @@ fn kernel(size: usize) -> Kernel {
     }];
     let by_hand = ByHand::Transposition(Transposition { size });
     Kernel { name: "FFT2", size: format!("{size}x{size}"), precision: Precision::Double, arrays, by_hand }
-}
-
-/// The right half of the rows, which lands in the left half of the other's, by columns.
-pub(super) struct Transposition {
-    size: usize,
-}
-
-impl Loops for Transposition {
-    /// Of the source alone: unpacking has loops of its own.
-    fn each_row(&self, _end: End, mut row: impl FnMut(usize, usize, usize)) {
-        let (size, half) = (self.size, self.size / 2);
-        for from in 0..half {
-            row(0, COMPLEX * (half + size * from), COMPLEX * half);
-        }
-    }
-
-    /// Row by row of the target, as DDTBench does: lines are written once, and read several times.
-    fn unpack<T: Copy>(&self, packed: &[T], targets: &mut [&mut [T]]) {
-        let (size, half) = (self.size, self.size / 2);
-        for to in 0..half {
-            for from in 0..half {
-                let (target, source) = (COMPLEX * (from + size * to), COMPLEX * (to + half * from));
-                targets[0][target..target + COMPLEX].copy_from_slice(&packed[source..source + COMPLEX]);
-            }
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Kernels: the arrays of one exchange, what of each leaves and where it lands, and the same by hand.
 
 use super::by_hand::ByHand;
+use super::ends::End;
 use super::tree::Tree;
 use chare::layout::Raw;
 use chare::{Element, Layout};
@@ -48,15 +49,6 @@ impl Number for f64 {
     fn numbered(number: u32) -> Self {
         Self::from(number)
     }
-}
-
-/// One of the two ends of an exchange.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// Whence elements leave.
-    Source,
-    /// Where they land.
-    Target,
 }
 
 /// What is selected of an array.

@@ -1,7 +1,8 @@
 //! Exchanges of LAMMPS, molecular dynamics: atoms from a list, which land in a row behind those that are there.
 
-use super::by_hand::{ByHand, Loops};
-use super::kernel::{Array, End, Kernel, Precision, Selected};
+use super::by_hand::ByHand;
+use super::by_hand::lammps::Atoms;
+use super::kernel::{Array, Kernel, Precision, Selected};
 use super::lists::shuffled;
 use super::tree::Tree;
 
@@ -40,34 +41,5 @@ fn kernel(name: &'static str, widths: &'static [usize], size: &(u32, usize, usiz
         precision: Precision::Double,
         arrays: widths.iter().map(array).collect(),
         by_hand: ByHand::Atoms(Atoms { others: widths.len() - 1, atoms, list }),
-    }
-}
-
-/// Atoms of several arrays, of which the first has three doubles for each.
-pub(super) struct Atoms {
-    /// Arrays with one double for each.
-    others: usize,
-    atoms: usize,
-    list: Vec<usize>,
-}
-
-impl Loops for Atoms {
-    fn each_row(&self, end: End, mut row: impl FnMut(usize, usize, usize)) {
-        let Self { others, atoms, list } = self;
-        if end == End::Target {
-            row(0, 3 * atoms, 3 * list.len());
-            for array in 1..=*others {
-                row(array, *atoms, list.len());
-            }
-            return;
-        }
-        for atom in list {
-            row(0, 3 * atom, 3);
-        }
-        for array in 1..=*others {
-            for atom in list {
-                row(array, *atom, 1);
-            }
-        }
     }
 }

@@ -22,6 +22,7 @@
 //! 4. `FFT2` is the block that one process sends to the other, half of what each passes to `MPI_Alltoall`.
 
 mod by_hand;
+mod ends;
 mod fft;
 mod kernel;
 mod lammps;
@@ -33,7 +34,8 @@ mod specfem3d;
 mod tree;
 mod wrf;
 
-pub use kernel::{Array, End, Kernel, Number, Precision, Selected};
+pub use ends::End;
+pub use kernel::{Array, Kernel, Number, Precision, Selected};
 pub use tree::Tree;
 
 /// All kernels in all sizes, in DDTBench's order. Lists of indices are the same in each process.

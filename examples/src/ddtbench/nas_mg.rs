@@ -1,7 +1,8 @@
 //! Exchanges of NAS MG, a multigrid solver: faces of the inside of a grid, which land in the frame.
 
-use super::by_hand::{ByHand, Loops};
-use super::kernel::{Array, End, Kernel, Precision};
+use super::by_hand::ByHand;
+use super::by_hand::nas_mg::{MgX, MgY, MgZ};
+use super::kernel::{Array, Kernel, Precision};
 use super::tree::Tree;
 
 /// Points along x, which varies fastest, y and z, with the frame.
@@ -41,52 +42,5 @@ fn kernel(name: &'static str, size: [usize; 3], starts: [usize; 2], tree: Tree, 
         precision: Precision::Double,
         arrays: vec![Array::apart(x * y * z, starts, tree)],
         by_hand,
-    }
-}
-
-/// The last face along x, which lands behind it.
-pub(super) struct MgX {
-    size: [usize; 3],
-}
-
-impl Loops for MgX {
-    fn each_row(&self, end: End, mut row: impl FnMut(usize, usize, usize)) {
-        let [x, y, z] = self.size;
-        let at_x = if end == End::Source { x - 2 } else { x - 1 };
-        for at_z in 1..z - 1 {
-            for at_y in 1..y - 1 {
-                row(0, at_x + x * (at_y + y * at_z), 1);
-            }
-        }
-    }
-}
-
-/// The last face along y, which lands behind it.
-pub(super) struct MgY {
-    size: [usize; 3],
-}
-
-impl Loops for MgY {
-    fn each_row(&self, end: End, mut row: impl FnMut(usize, usize, usize)) {
-        let [x, y, z] = self.size;
-        let at_y = if end == End::Source { y - 2 } else { y - 1 };
-        for at_z in 1..z - 1 {
-            row(0, 1 + x * (at_y + y * at_z), x - 2);
-        }
-    }
-}
-
-/// The first face along z, which lands before it.
-pub(super) struct MgZ {
-    size: [usize; 3],
-}
-
-impl Loops for MgZ {
-    fn each_row(&self, end: End, mut row: impl FnMut(usize, usize, usize)) {
-        let [x, y, _] = self.size;
-        let at_z = if end == End::Source { 1 } else { 0 };
-        for at_y in 1..y - 1 {
-            row(0, 1 + x * (at_y + y * at_z), x - 2);
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Exchanges of SPECFEM3D, seismic waves: points from lists, in the outer core, and in crust and mantle with the inner core; and every
 //! second triple of a tensor.
 
-use super::by_hand::{ByHand, Loops};
-use super::kernel::{Array, End, Kernel, Precision, Selected};
+use super::by_hand::ByHand;
+use super::by_hand::specfem3d::{Lists, Tensor};
+use super::kernel::{Array, Kernel, Precision, Selected};
 use super::lists::shuffled;
 use super::tree::Tree;
 
@@ -55,44 +56,5 @@ fn tensor(c: u32, triples: usize) -> Kernel {
             target: Selected { len: 3 * triples, start: 0, tree: in_a_row },
         }],
         by_hand: ByHand::Tensor(Tensor { triples }),
-    }
-}
-
-/// Points of one or of three floats, a list for each array.
-pub(super) struct Lists {
-    has_triples: bool,
-    lists: Vec<Vec<usize>>,
-}
-
-impl Loops for Lists {
-    fn each_row(&self, _end: End, mut row: impl FnMut(usize, usize, usize)) {
-        for (array, list) in self.lists.iter().enumerate() {
-            if self.has_triples {
-                for point in list {
-                    row(array, 3 * point, 3);
-                }
-            } else {
-                for point in list {
-                    row(array, *point, 1);
-                }
-            }
-        }
-    }
-}
-
-/// Every second triple, which land in a row.
-pub(super) struct Tensor {
-    triples: usize,
-}
-
-impl Loops for Tensor {
-    fn each_row(&self, end: End, mut row: impl FnMut(usize, usize, usize)) {
-        if end == End::Target {
-            row(0, 0, 3 * self.triples);
-            return;
-        }
-        for triple in 0..self.triples {
-            row(0, 3 * 2 * triple, 3);
-        }
     }
 }

@@ -3,21 +3,11 @@
 //! Along the dimensions i, k and j, of which i varies fastest; arrays in two dimensions have no k, and of those in four the second of two
 //! scalars is selected.
 
-use super::by_hand::{ByHand, Loops};
-use super::kernel::{Array, End, Kernel, Precision};
+use super::by_hand::ByHand;
+use super::by_hand::wrf::{ARRAYS_2D, ARRAYS_3D, ARRAYS_4D, FIRST_SCALAR, Halo, LAYERS, SCALARS};
+use super::kernel::{Array, Kernel, Precision};
 use super::tree::Tree;
 use std::ops::Range;
-
-const ARRAYS_2D: usize = 4;
-const ARRAYS_3D: usize = 3;
-const ARRAYS_4D: usize = 2;
-
-/// Scalars of an array in four dimensions; the first is none.
-const SCALARS: usize = 2;
-const FIRST_SCALAR: usize = 1;
-
-/// Layers of the atmosphere, all of which are selected.
-const LAYERS: usize = 65;
 
 /// First and last index of an array, and of the box, along i and j, as WRF says them.
 struct Ranges {
@@ -64,14 +54,6 @@ fn kernel(name: &'static str, ranges: &Ranges, arrays: fn(&Halo) -> Vec<Array>) 
     }
 }
 
-/// A box of arrays.
-pub(super) struct Halo {
-    /// Elements of an array along i and j.
-    size: [usize; 2],
-    i: Range<usize>,
-    j: Range<usize>,
-}
-
 impl Halo {
     fn of(ranges: &Ranges) -> Self {
         let size = |of: &([i32; 2], [i32; 2])| (of.0[1] - of.0[0] + 1) as usize;
@@ -115,24 +97,5 @@ impl Halo {
         let dims = [scalars, j, (LAYERS, LAYERS, 0), i];
         let block = |dims: &[_]| Tree::Element.subarray(dims);
         self.arrays([0; 3], [block(&[j, i]), block(&dims[1..]), block(&dims)])
-    }
-}
-
-impl Loops for Halo {
-    fn each_row(&self, _end: End, mut row: impl FnMut(usize, usize, usize)) {
-        let ([i_size, _], Self { i, j, .. }) = (self.size, self);
-        for array in 0..ARRAYS_2D {
-            for j in j.clone() {
-                row(array, i.start + i_size * j, i.len());
-            }
-        }
-        for array in ARRAYS_2D..ARRAYS_2D + ARRAYS_3D + ARRAYS_4D {
-            let scalar = if array < ARRAYS_2D + ARRAYS_3D { 0 } else { FIRST_SCALAR };
-            for j in j.clone() {
-                for k in 0..LAYERS {
-                    row(array, i.start + i_size * (k + LAYERS * (j + self.size[1] * scalar)), i.len());
-                }
-            }
-        }
     }
 }

@@ -47,7 +47,7 @@ struct Home {
 
 const SRC: &[&str] = &["src"];
 
-const CRATES: [Home; 12] = [
+const CRATES: [Home; 13] = [
     Home { folder: "runtime", homes: SRC },
     Home { folder: "lrts", homes: SRC },
     Home { folder: "lrts/mpi-sys", homes: SRC },
@@ -56,6 +56,7 @@ const CRATES: [Home; 12] = [
     Home { folder: "device", homes: SRC },
     Home { folder: "macros", homes: SRC },
     Home { folder: "trace", homes: SRC },
+    Home { folder: "examples", homes: SRC },
     Home { folder: "benches", homes: &["src", "benches"] },
     Home { folder: "tests", homes: SRC },
     Home { folder: "fuzz", homes: SRC },

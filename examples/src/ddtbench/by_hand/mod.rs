@@ -1,36 +1,22 @@
 //! Packing by hand: each kernel's loops as an application would write them, which know nothing of its trees.
 
-use super::End;
-use super::fft::Transposition;
-use super::lammps::Atoms;
-use super::milc::ZDown;
-use super::nas_lu::{LuX, LuY};
-use super::nas_mg::{MgX, MgY, MgZ};
-use super::specfem3d::{Lists, Tensor};
-use super::wrf::Halo;
+pub(super) mod fft;
+pub(super) mod lammps;
+mod loops;
+pub(super) mod milc;
+pub(super) mod nas_lu;
+pub(super) mod nas_mg;
+pub(super) mod specfem3d;
+pub(super) mod wrf;
 
-/// The loops over what one kernel selects.
-pub(super) trait Loops {
-    /// Calls `row` with array, place and number of elements of each row, in the order in which they are packed. Rows of a length that
-    /// the source says become plain loads and stores.
-    fn each_row(&self, end: End, row: impl FnMut(usize, usize, usize));
-
-    fn pack<T: Copy>(&self, sources: &[&[T]], packed: &mut [T]) {
-        let mut at = 0;
-        self.each_row(End::Source, |array, place, len| {
-            packed[at..at + len].copy_from_slice(&sources[array][place..place + len]);
-            at += len;
-        });
-    }
-
-    fn unpack<T: Copy>(&self, packed: &[T], targets: &mut [&mut [T]]) {
-        let mut at = 0;
-        self.each_row(End::Target, |array, place, len| {
-            targets[array][place..place + len].copy_from_slice(&packed[at..at + len]);
-            at += len;
-        });
-    }
-}
+use fft::Transposition;
+use lammps::Atoms;
+use loops::Loops;
+use milc::ZDown;
+use nas_lu::{LuX, LuY};
+use nas_mg::{MgX, MgY, MgZ};
+use specfem3d::{Lists, Tensor};
+use wrf::Halo;
 
 /// The loops of any kernel.
 pub(super) enum ByHand {

@@ -1,0 +1,43 @@
+//! Loops of SPECFEM3D: points from lists, and every second triple.
+
+use super::loops::Loops;
+use crate::ddtbench::ends::End;
+
+/// Points of one or of three floats, a list for each array.
+pub(in crate::ddtbench) struct Lists {
+    pub(in crate::ddtbench) has_triples: bool,
+    pub(in crate::ddtbench) lists: Vec<Vec<usize>>,
+}
+
+impl Loops for Lists {
+    fn each_row(&self, _end: End, mut row: impl FnMut(usize, usize, usize)) {
+        for (array, list) in self.lists.iter().enumerate() {
+            if self.has_triples {
+                for point in list {
+                    row(array, 3 * point, 3);
+                }
+            } else {
+                for point in list {
+                    row(array, *point, 1);
+                }
+            }
+        }
+    }
+}
+
+/// Every second triple, which land in a row.
+pub(in crate::ddtbench) struct Tensor {
+    pub(in crate::ddtbench) triples: usize,
+}
+
+impl Loops for Tensor {
+    fn each_row(&self, end: End, mut row: impl FnMut(usize, usize, usize)) {
+        if end == End::Target {
+            row(0, 0, 3 * self.triples);
+            return;
+        }
+        for triple in 0..self.triples {
+            row(0, 3 * 2 * triple, 3);
+        }
+    }
+}
