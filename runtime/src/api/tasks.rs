@@ -119,7 +119,7 @@ pub async fn yield_now() {
         context.waker().wake_by_ref();
         Poll::Pending
     })
-    .await
+    .await;
 }
 
 /// Calls the running entry of the running chare again.
