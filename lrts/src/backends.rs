@@ -194,6 +194,10 @@ mod tests {
         assert!(require_among(&of_build, "tcp", || unreachable!("no feature's")).is_ok());
         let error = require_among(&of_build, "verbs", || "+lrts verbs".to_owned()).unwrap_err().to_string();
         assert!(error.starts_with("`+lrts verbs`: built without the feature `verbs`"), "{error}");
+        assert!(
+            error.ends_with("`--features chare/verbs`"),
+            "a program of one's own has no feature `verbs`: {error}"
+        );
         for (name, is_built) in FEATURES {
             let is_missing = matches!(find(name), Err(LrtsError::MissingFeature { .. }));
             assert_ne!(is_built, is_missing, "{name}");

@@ -93,7 +93,7 @@ pub enum LrtsError {
     },
     /// An option that this build could not follow.
     #[error(
-        "`{option}`: built without the feature `{feature}`; build the program with `--features {feature}`"
+        "`{option}`: built without the feature `{feature}`; build the program with `--features chare/{feature}`"
     )]
     MissingFeature {
         /// What was asked for, as users type it.

@@ -1,6 +1,5 @@
 //! Low-level runtime system of `chare`: bytes, nodes and memory. It knows no chare.
 
-#[cfg_attr(loom, allow(dead_code, reason = "the models need none"))]
 mod aead;
 mod ambient;
 mod capabilities;
@@ -61,6 +60,3 @@ pub use region::{
 };
 pub use runs::{Run, Runs};
 pub use sync::{bell, spin_lock};
-
-#[cfg(all(test, loom))]
-mod model;

@@ -2,7 +2,7 @@
 //! process by process.
 //!
 //! Emulated processes are of this host: they have its page size, and its processor's order of memory, which is stronger than that of
-//! aarch64. What a weaker order lets happen, the models find (`cargo xtask test`, step `models`).
+//! aarch64. What a weaker order lets happen, the models find (`cargo test -p chare-model`).
 
 use crate::report::Report;
 use crate::setup::{self, Tools};

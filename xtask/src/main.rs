@@ -45,7 +45,7 @@ struct Arguments {
 enum Command {
     /// Check everything: format, lints, documentation, examples, tests, models
     Test {
-        /// Leave out the documentation, the models and the counts of instructions
+        /// Leave out the documentation, the book and the counts of instructions
         #[arg(long)]
         quick: bool,
     },

@@ -8,7 +8,7 @@ use crate::instructions;
 use crate::kernels;
 use crate::report::Report;
 use crate::setup::{self, Tools};
-use crate::step::{Step, flags_with, root};
+use crate::step::Step;
 use crate::vm;
 
 /// Backends that are features. They load their libraries at run time; their checks skip what is not there.
@@ -17,7 +17,7 @@ const BACKENDS: &str = "ofi,verbs,mpi";
 /// The features with which all is built and tested: the backends, CUDA's devices, the dashboard, and the DSA.
 const FEATURES: &str = "ofi,verbs,mpi,cuda,dashboard,dsa";
 
-/// Runs all checks; `quick` leaves out documentation, models and counts of instructions.
+/// Runs all checks; `quick` leaves out the documentation, the book and the counts of instructions.
 pub(crate) fn run(quick: bool, report: &mut Report) {
     let tools = setup::prepare(report);
     report.add(Tools::run(&tools.rustfmt, Step::cargo("format", "fmt --all --check")));
@@ -48,12 +48,12 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     }
     vm::suite::run(BACKENDS, report);
     report.add(Step::cargo("doctests", &format!("{test} --doc")).run());
-    for step in [documentation(), models("-p chare-lrts model::"), models("-p chare-model")] {
-        report.add(if quick { step.skip("--quick".to_owned()) } else { step.run() });
-    }
     if quick {
-        report.add(book::step().skip("--quick".to_owned()));
+        for step in [documentation(), book::step()] {
+            report.add(step.skip("--quick".to_owned()));
+        }
     } else {
+        report.add(documentation().run());
         book::run(report);
     }
 }
@@ -67,12 +67,4 @@ fn documentation() -> Step {
     let flags = std::env::var("RUSTDOCFLAGS").unwrap_or_default();
     Step::cargo("documentation", &format!("doc --workspace --features {FEATURES} --no-deps"))
         .environment("RUSTDOCFLAGS", format!("{flags} -D warnings"))
-}
-
-/// The lock-free protocols of a package, in every order that the memory model allows. In release and in a build of their own: loom
-/// replaces the atomics.
-fn models(tests: &str) -> Step {
-    Step::cargo("models", &format!("test {tests} --lib --release"))
-        .environment("RUSTFLAGS", flags_with("--cfg loom"))
-        .environment("CARGO_TARGET_DIR", root().join("target-loom"))
 }

@@ -78,7 +78,7 @@ pub(crate) fn branch(key: &[u8; KEY_BYTES], number: u64) -> [u8; KEY_BYTES] {
     next
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

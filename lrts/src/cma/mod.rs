@@ -202,5 +202,5 @@ impl Lrts for Cma {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;

@@ -155,7 +155,7 @@ fn cure_of_denial(pid: i32) -> &'static str {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::bootstrap::local::Local;

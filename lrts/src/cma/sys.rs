@@ -105,7 +105,7 @@ pub(super) unsafe fn copy_out(remote: Remote, from: &[u8]) -> Result<(), Errno> 
     unsafe { transfer(Direction::Write, remote, local, from.len(), PIECE_BYTES_MAX) }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 pub(in crate::cma) mod tests {
     use super::*;
 

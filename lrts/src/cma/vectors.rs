@@ -152,7 +152,7 @@ pub fn vector_costs() -> Option<VectorCosts> {
     })
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::super::sys::tests::{PAGE_BYTES, page_before_a_hole};
     use super::*;

@@ -97,7 +97,7 @@ impl Sink for Reader<'_> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::emulated::Emulated;

@@ -155,7 +155,7 @@ impl Peer {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::emulated::wire::Range;

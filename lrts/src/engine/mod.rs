@@ -20,9 +20,9 @@ mod helpers;
 mod job;
 mod pieces;
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod mock;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;
 
 #[cfg(feature = "dsa")]

@@ -201,7 +201,7 @@ fn decode(packet: &[u8], descriptors: Vec<OwnedFd>, without_room: bool) -> Recei
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use rustix::net::{AddressFamily, SocketFlags, SocketType};

@@ -19,8 +19,8 @@ pub(crate) use host_peer::{Fate, HostPeer, PeerClaim, RING_CONTROL_BYTES, Rings}
 pub(crate) use link::Introduction;
 pub(crate) use transfer::{get_by, put_by};
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 pub(crate) mod testing;
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;

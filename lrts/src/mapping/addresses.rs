@@ -93,7 +93,7 @@ impl Drop for Addresses {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::mapping::Mapping;

@@ -346,5 +346,5 @@ impl fmt::Debug for Memory {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;

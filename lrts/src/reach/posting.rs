@@ -82,7 +82,7 @@ impl Reach {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::bootstrap::single::Single;

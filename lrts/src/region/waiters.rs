@@ -76,7 +76,7 @@ impl<T> Waiters<T> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::ids::NodeId;

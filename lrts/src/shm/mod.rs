@@ -261,5 +261,5 @@ impl Lrts for Shm {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;

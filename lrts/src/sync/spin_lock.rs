@@ -41,7 +41,7 @@ unsafe impl RawMutex for RawSpinLock {
 /// A value behind such a lock.
 pub type SpinMutex<T> = Mutex<RawSpinLock, T>;
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

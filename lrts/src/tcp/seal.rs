@@ -202,7 +202,7 @@ impl Seal {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::frame::Channel;

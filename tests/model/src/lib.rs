@@ -1,11 +1,15 @@
-//! The runtime's lock-free protocols, compiled with loom's atomics and run in every order that the memory model allows.
+//! Lock-free protocols, compiled with loom's atomics and run in every order that the memory model allows.
 //!
-//! The files are the runtime's own, included by path; only `base::sync` differs.
+//! The files are the runtime's and the network's own, included by path; only `base::sync` and `sync` differ. `--cfg loom`, which the build
+//! script sets, leaves out the tests that the files have of their own.
 #![cfg(test)]
 
-// Its files have tests of their own, which run in the runtime's package and not among loom's atomics.
-#[cfg(loom)]
+mod bell;
+mod claim;
 mod departures;
+mod division;
+mod needs_progress;
+mod ring;
 
 /// The runtime's lowest floor.
 #[path = "../../../runtime/src/base"]
@@ -13,15 +17,12 @@ mod base {
     pub(crate) mod sync {
         pub(crate) use loom::cell::UnsafeCell;
         pub(crate) use loom::sync::Arc;
-        #[cfg(loom)]
         pub(crate) use loom::sync::atomic::AtomicU64;
         pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering, fence};
 
         /// A lock that nobody poisons, as the runtime's.
-        #[cfg(loom)]
         pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
 
-        #[cfg(loom)]
         impl<T> Mutex<T> {
             pub(crate) fn new(value: T) -> Self {
                 Self(loom::sync::Mutex::new(value))
@@ -56,13 +57,11 @@ mod base {
     #[path = "wake_flag.rs"]
     pub(crate) mod wake_flag;
 
-    #[cfg(loom)]
     #[path = "allowance.rs"]
     pub(crate) mod allowance;
 }
 
 /// The words that the protocols of a node use.
-#[cfg(loom)]
 mod model {
     pub(crate) mod ids {
         #[derive(Clone, Copy, Debug)]
@@ -77,7 +76,6 @@ mod model {
 }
 
 /// What a node owns.
-#[cfg(loom)]
 #[path = "../../../runtime/src/node"]
 mod node {
     #[path = "credit.rs"]
@@ -90,6 +88,46 @@ mod node {
 
     #[path = "line.rs"]
     mod line;
+}
+
+/// The network's atomics, and its bell.
+#[path = "../../../lrts/src/sync"]
+mod sync {
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+
+    #[path = "bell.rs"]
+    #[expect(
+        dead_code,
+        unreachable_pub,
+        reason = "the model plays what tells whether to ring, without the descriptor"
+    )]
+    pub(crate) mod bell;
+}
+
+/// Who may touch registered memory, and how a range of it is divided.
+#[path = "../../../lrts/src/region"]
+mod region {
+    #[path = "claim.rs"]
+    #[expect(unreachable_pub, reason = "the network's interface has it")]
+    pub(crate) mod claim;
+
+    #[path = "division.rs"]
+    #[expect(unreachable_pub, reason = "the network's other folders use it")]
+    pub(crate) mod division;
+}
+
+/// The ring of two processes.
+#[path = "../../../lrts/src/shm"]
+mod shm {
+    #[path = "cursor.rs"]
+    pub(crate) mod cursor;
+}
+
+/// Copies over messages.
+#[path = "../../../lrts/src/emulated"]
+mod emulated {
+    #[path = "needs_progress.rs"]
+    pub(crate) mod needs_progress;
 }
 
 use base::sleep::{Sleep, Sleeper};

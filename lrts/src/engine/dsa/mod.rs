@@ -12,7 +12,7 @@
 
 mod instructions;
 mod portal;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 pub(super) mod software;
 mod words;
 mod work_queue;

@@ -97,7 +97,7 @@ fn open(name: &str, device: &Path, attributes: &Path) -> Result<WorkQueue, Strin
     })
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -360,5 +360,5 @@ fn units_for(len: usize) -> Result<u32, ArenaError> {
     Ok(len.div_ceil(UNIT_BYTES).max(1) as u32)
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;

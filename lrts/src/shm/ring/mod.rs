@@ -214,7 +214,7 @@ impl Writer {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 impl Writer {
     /// Overwrites the first header.
     pub(crate) fn scribble(&mut self, header: u64) {
@@ -308,5 +308,5 @@ fn lines_for(len: usize) -> u64 {
     (HEADER_BYTES + len).div_ceil(LINE_BYTES) as u64
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;

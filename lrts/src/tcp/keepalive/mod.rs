@@ -139,7 +139,7 @@ fn read(socket: &OwnedFd) -> Option<Sign> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Write;

@@ -152,5 +152,5 @@ impl Sink for Checker<'_> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;

@@ -122,7 +122,9 @@ impl Awaited {
 
     fn tell(&self, askers: u64) {
         let told = self.news.iter().enumerate().filter(|(one, _)| askers & 1 << one != 0);
-        told.for_each(|(_, news)| drop(news.fetch_add(1, Ordering::Release)));
+        told.for_each(|(_, news)| {
+            news.fetch_add(1, Ordering::Release);
+        });
     }
 
     fn release(&self, mode: ClaimMode) {
