@@ -1,4 +1,4 @@
-//! The book's chapters, so that `cargo test --doc` compiles and runs every block of code in them.
+//! The book's chapters, and the examples of the macros' reference, so that `cargo test --doc` compiles and runs every block of code in them.
 //!
 //! Each block stands for itself; what is needed to run it and says nothing to a reader is hidden behind `# `, which the book's HTML
 //! leaves out, too. The chapter on the ping-pong is another matter: its blocks are one program, `pingpong.rs`.
@@ -33,4 +33,8 @@ chapters! {
     porting: "src/porting.md";
     idioms: "src/idioms.md";
     glossary: "src/glossary.md";
+    // Macros cannot depend on `chare`, not even for their tests: all of it would be built once more, for the compiler.
+    macro_chare: "../../macros/docs/chare.md";
+    macro_entries: "../../macros/docs/entries.md";
+    macro_layout: "../../macros/docs/layout.md";
 }

@@ -80,39 +80,7 @@ use proc_macro2::TokenStream;
 /// A block may be generic, `impl<T: Message> Stack<T>`: its proxies have the same parameters, and `chare::instantiate!(Stack<f64>)` registers the types
 /// that the program uses.
 ///
-/// ```
-/// use chare::prelude::*;
-///
-/// struct Cell {
-///     row: Vec<f64>,
-/// }
-///
-/// #[chare(array)]
-/// impl Cell {
-///     #[entry]
-///     pub fn new(width: usize) -> Self {
-///         Self { row: vec![0.0; width] }
-///     }
-///
-///     /// Adds to the whole row.
-///     #[entry]
-///     pub fn add(&mut self, summand: f64) {
-///         self.row.iter_mut().for_each(|value| *value += summand);
-///     }
-///
-///     #[entry(expedited)]
-///     pub fn replace(&mut self, #[nocopy] row: Received<f64>) {
-///         self.row = row.into_vec();
-///     }
-/// }
-///
-/// let code = chare::Job::in_process(1, 2).run(|| async {
-///     let cells = CellProxy::create(100, 16); // 100 elements, each with `Cell::new(16)`
-///     cells.add(1.0); // all of them
-///     cells.at(7).replace(vec![2.0; 16]); // one of them
-/// });
-/// assert_eq!(code.unwrap(), 0);
-/// ```
+#[cfg_attr(not(doctest), doc = include_str!("../docs/chare.md"))]
 ///
 /// # Errors
 /// Every misuse is an error of the compiler's where it stands, all of a block at once. A wrong argument in a call of a
@@ -164,47 +132,7 @@ pub fn entry(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -
 /// besides its own, and becomes one by `ShapeProxy::from(solid)`; so do the proxies of collections and sections. A trait extends one other,
 /// and what that one extends.
 ///
-/// ```
-/// use chare::prelude::*;
-///
-/// #[entries]
-/// trait Shape {
-///     #[entry]
-///     fn scale(&mut self, by: f64);
-///
-///     #[entry]
-///     fn area(&self) -> f64;
-/// }
-///
-/// struct Square(f64);
-///
-/// #[chare]
-/// impl Square {
-///     #[entry]
-///     fn new(side: f64) -> Self {
-///         Self(side)
-///     }
-/// }
-///
-/// #[entries]
-/// impl Shape for Square {
-///     fn scale(&mut self, by: f64) {
-///         self.0 *= by;
-///     }
-///
-///     fn area(&self) -> f64 {
-///         self.0 * self.0
-///     }
-/// }
-///
-/// let code = chare::Job::in_process(1, 2).run(|| async {
-///     let shapes = vec![ShapeProxy::of(&SquareProxy::create(2.0)), ShapeProxy::of(&SquareProxy::create(3.0))];
-///     shapes[0].scale(0.5);
-///     chare::quiescence().await;
-///     assert_eq!(shapes[0].area().await + shapes[1].area().await, 10.0);
-/// });
-/// assert_eq!(code.unwrap(), 0);
-/// ```
+#[cfg_attr(not(doctest), doc = include_str!("../docs/entries.md"))]
 ///
 /// # Errors
 /// Every misuse is an error of the compiler's where it stands.
@@ -249,36 +177,7 @@ pub fn reducer(_options: proc_macro::TokenStream, item: proc_macro::TokenStream)
 ///
 /// Cost: the layout is made once; each call shares it. It is packed in one pass by the kernels of `chare::layout`, as any other one.
 ///
-/// ```
-/// use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
-/// use chare::layout::{LayoutError, pack};
-///
-/// #[derive(Clone, Copy, Pod, Zeroable, chare::Layout)]
-/// #[repr(C)]
-/// #[layout(place(x, id), motion(v))]
-/// struct Particle {
-///     id: u64,
-///     x: [f64; 3],
-///     v: [f64; 3],
-/// }
-///
-/// # fn main() -> Result<(), LayoutError> {
-/// let particles: Vec<Particle> =
-///     (0..4).map(|id| Particle { id, x: [id as f64; 3], v: [0.5; 3] }).collect();
-///
-/// // All of them.
-/// let layout = Particle::place().repeat(4)?;
-/// let mut places = vec![ParticlePlace::zeroed(); layout.len()];
-/// pack(&layout, cast_slice(&particles), cast_slice_mut(&mut places))?;
-/// assert!(places.iter().all(|place| place.x == [place.id as f64; 3]));
-///
-/// // Those that leave to the east.
-/// let leaving = chare::Layout::indexed_block(1, &[3, 1])?.of(&Particle::place())?;
-/// pack(&leaving, cast_slice(&particles), cast_slice_mut(&mut places[..2]))?;
-/// assert_eq!((places[0].id, places[1].id), (3, 1));
-/// # Ok(())
-/// # }
-/// ```
+#[cfg_attr(not(doctest), doc = include_str!("../docs/layout.md"))]
 ///
 /// # Errors
 /// A name without fields, an unknown field, one that is named twice, a struct without named fields or with generic parameters, a field
