@@ -32,7 +32,7 @@ struct Options {
     /// Steps between two pictures
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
-    /// A directory for the pictures, which must exist; without it, none is written
+    /// A directory for the pictures, made if it is not there; without it, none is written
     #[arg(long)]
     pictures: Option<PathBuf>,
 }

@@ -2,6 +2,7 @@
 
 use image::imageops::{self, FilterType};
 use image::{ImageResult, Rgb, RgbImage};
+use std::fs;
 use std::path::Path;
 
 /// The least side of a picture: a smaller membrane is drawn larger.
@@ -22,7 +23,7 @@ const HEIGHT: f64 = 0.1;
 /// Brightness that a slope of one, towards the light, adds.
 const GLOSS: f64 = 7.0;
 
-/// Writes `wave-STEP.png`.
+/// Writes `wave-STEP.png`, into a folder that is made if it is not there.
 pub(crate) fn write(directory: &Path, step: u32, side: usize, values: &[f64]) -> ImageResult<()> {
     // Opposite sides touch.
     let at = |column: usize, row: usize| values[row % side * side + column % side];
@@ -36,6 +37,7 @@ pub(crate) fn write(directory: &Path, step: u32, side: usize, values: &[f64]) ->
     let picture = RgbImage::from_fn(side as u32, side as u32, pixel);
     let larger = (side * SIDE_MIN.div_ceil(side)) as u32;
     let picture = imageops::resize(&picture, larger, larger, FilterType::CatmullRom);
+    fs::create_dir_all(directory)?;
     picture.save(directory.join(format!("wave-{step:06}.png")))
 }
 

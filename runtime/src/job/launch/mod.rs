@@ -50,6 +50,7 @@ use std::process::ExitCode;
 ///
 /// A process that finds a launcher (`Launched::from_environment`) must not call this function. It blocks until no process of the job is
 /// left; an error is one line on standard error. Call it before other threads exist.
+#[must_use = "the code says how the job ended: return it from `fn main() -> std::process::ExitCode`"]
 pub fn run_here(config: &Config, program: impl Into<OsString>, argv: Vec<OsString>) -> ExitCode {
     let patience = match startup_timeout() {
         Ok(patience) => patience,

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 ///     })
 /// }
 /// ```
+#[must_use = "the code says how the job ended: return it from `fn main() -> std::process::ExitCode`"]
 pub fn run<F, Fut>(main: F) -> ExitCode
 where
     F: FnOnce(Vec<String>) -> Fut + Send + 'static,

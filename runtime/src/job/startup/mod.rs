@@ -135,6 +135,7 @@ impl Program {
     /// It does not return where PEs may be in the middle of entries: in a process that its launcher tells to end, and in one whose entries
     /// go on for a second after the job has failed. What was printed is written there, and the process ends without exit handlers (C's
     /// `atexit`), which would take apart what those entries use.
+    #[must_use = "the code says how the job ended: return it from `fn main() -> std::process::ExitCode`"]
     pub fn run<F, Fut>(self, main: F) -> ExitCode
     where
         F: FnOnce(Vec<String>) -> Fut + Send + 'static,
