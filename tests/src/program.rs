@@ -29,7 +29,7 @@ impl Program {
         let release = if directory.ends_with("release") { " --release" } else { "" };
         assert!(
             path.exists(),
-            "{} is missing; build it with `cargo build --package chare-examples --examples{release}`",
+            "{} is missing; build it with `cargo build --workspace --examples{release}`",
             path.display()
         );
         Self { path, patience: PATIENCE }

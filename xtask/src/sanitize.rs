@@ -19,7 +19,7 @@ const STEPS: [(&str, &str, &str); 7] = [
     ("lrts", "test --no-fail-fast", "-p chare-lrts --lib --tests -- --skip long_heap_memory_costs_nothing"),
     ("runtime", "test --no-fail-fast", "-p chare --lib --tests -- --skip memory_stays_flat"),
     ("suite", "test --no-fail-fast", "-p chare-tests --test conformance -- --skip strangers_do_not_disturb"),
-    ("examples", "build", "-p chare-examples --examples"),
+    ("examples", "build", "-p chare-examples -p chare-hello --examples"),
     (
         "programs",
         "test --no-fail-fast",
