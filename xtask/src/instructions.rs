@@ -108,7 +108,7 @@ fn fault(name: &str, counted: u64, before: Option<u64>) -> Option<String> {
     let Some(before) = before else {
         return Some(format!("{name} is not in the table: cargo xtask instructions --write"));
     };
-    let percent = (counted as f64 / before as f64 - 1.0) * 100.0;
+    let percent = (counted as f64 - before as f64) * 100.0 / before as f64;
     if percent < -TOLERANCE_PERCENT {
         println!(
             "{name} takes {:.1} % less than the table says: keep that by cargo xtask instructions --write",
