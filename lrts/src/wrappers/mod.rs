@@ -27,5 +27,5 @@ pub(crate) use tags::Tags;
 pub use trace::{Trace, TraceFile};
 pub(crate) use wrapped::{Wrapped, Wrappers};
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;
