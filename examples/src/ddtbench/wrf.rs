@@ -7,7 +7,6 @@ use super::by_hand::ByHand;
 use super::by_hand::wrf::{ARRAYS_2D, ARRAYS_3D, ARRAYS_4D, FIRST_SCALAR, Halo, LAYERS, SCALARS};
 use super::kernel::{Array, Kernel, Precision};
 use super::tree::Tree;
-use std::ops::Range;
 
 /// First and last index of an array, and of the box, along i and j, as WRF says them.
 struct Ranges {
