@@ -238,7 +238,8 @@ mod tests {
 
     #[test]
     fn a_survey_is_told_when_its_time_is_over_although_no_pe_answers() {
-        let ready = open(&NodeOptions::default(), JobNumbers::begin(), &mut Single::new()).expect("it is alone");
+        let ready =
+            open(&NodeOptions::default(), JobNumbers::begin(), &mut Single::new()).expect("it is alone");
         survey::begin_until(&ready.node, Purpose::Report(Reason::Request), Some(clock::now()));
         assert!(survey::conclude_due(&ready.node));
         assert!(!survey::conclude_due(&ready.node), "it was told once");
