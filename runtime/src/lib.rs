@@ -116,7 +116,7 @@ pub use api::registered_device::{RegisteredDeviceSource, RegisteredDeviceTarget}
 pub use api::several::{wait_all, wait_any, wait_some};
 pub use api::tags::{cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 pub use api::tasks::{spawn, yield_now};
-pub use api::time::{Interval, Sleep, TimedOut, interval, sleep, timeout};
+pub use api::time::{Interval, Sleep, TimedOut, interval, now, sleep, timeout};
 pub use api::when::{Both, Trigger, When};
 /// Plain data, which the elements of buffers are: the crate whose version this one has. A program that does not depend on it itself tells
 /// its derives where it is:
@@ -178,6 +178,3 @@ pub use node::lending::transfers::Status;
 pub use pe::futures::Future;
 /// Waits for several futures at once, until all are over; tokio's macro.
 pub use tokio::join;
-/// Waits for several futures at once, until the first is over, and drops the others; tokio's macro. Among several that are over, chance
-/// decides, unless `biased;` stands first.
-pub use tokio::select;

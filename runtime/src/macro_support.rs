@@ -3,6 +3,7 @@
 pub use crate::api::proxy::{
     CollectionHandle, ElementHandle, SectionHandle, TraitCollectionHandle, TraitHandle, TraitSectionHandle,
 };
+pub use crate::api::select::{Branch, Branches, NoBranch, Raced, any_branch, first_branch, race};
 pub use crate::api::tasks::{answer, call_again, forsake, start, start_replying};
 pub use crate::model::call_options::Lane;
 pub use crate::model::collection::MapRegistration;

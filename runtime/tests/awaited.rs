@@ -367,3 +367,24 @@ fn calls_for_nobody_do_not_hold_a_job_up() {
         chare::quiescence().await;
     });
 }
+
+#[test]
+fn branches_of_a_selection_have_patterns_conditions_and_a_last_resort() {
+    let code = chare::Job::in_process(1, 1).run(|| async {
+        let (mut taken, mut rounds) = ([0_u32; 2], 0);
+        loop {
+            rounds += 1;
+            chare::select! {
+                () = async {}, if rounds > 200 => break,
+                (mut first, second) = std::future::ready((1, 2)) => { first += second; taken[0] += first / 3; }
+                _ = std::future::ready(()) => taken[1] += 1,
+                () = std::future::pending() => unreachable!("it never comes"),
+            }
+        }
+        assert!(taken.iter().all(|times| *times > 0), "each has its turn: {taken:?}");
+        let first = chare::select! { biased; x = async { 1 } => x, x = async { 2 } => x };
+        let none = chare::select! { x = async { 1 }, if rounds == 0 => x, else => 9 };
+        assert_eq!((first, none), (1, 9));
+    });
+    assert_eq!(code.unwrap(), 0);
+}

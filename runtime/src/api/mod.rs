@@ -19,6 +19,7 @@ mod promise;
 pub(crate) mod proxy;
 pub(crate) mod registered;
 pub(crate) mod registered_device;
+pub(crate) mod select;
 pub(crate) mod several;
 pub(crate) mod tags;
 pub(crate) mod tasks;

@@ -10,18 +10,29 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
+/// The time on the clock of the PE, which [`sleep`], [`timeout`] and [`interval`] wait by: the machine's, unless whoever drives the job gives
+/// it another.
+///
+/// ```
+/// let begin = chare::now();
+/// assert!(chare::now() >= begin);
+/// ```
+pub fn now() -> Instant {
+    clock::now()
+}
+
 /// Waits for a while, in an `async` entry or in `main`; other entries run meanwhile, and an idle PE sleeps. It wakes between two entries, so a
 /// long entry delays it. Costs an entry in a table of the PE, and no message.
 ///
 /// Quiescence waits for who sleeps, as it waits for a message.
 ///
 /// ```
-/// use std::time::{Duration, Instant};
+/// use std::time::Duration;
 ///
 /// let code = chare::Job::in_process(1, 1).run(|| async {
-///     let begin = Instant::now();
+///     let begin = chare::now();
 ///     chare::sleep(Duration::from_millis(5)).await;
-///     assert!(begin.elapsed() >= Duration::from_millis(5));
+///     assert!(chare::now() - begin >= Duration::from_millis(5));
 /// });
 /// assert_eq!(code.unwrap(), 0);
 /// ```
