@@ -175,10 +175,8 @@ fn build() -> Result<PathBuf, String> {
     cargo.args(["--message-format", "json-render-diagnostics"]).current_dir(root()).stderr(Stdio::inherit());
     let built = cargo.output().map_err(|error| format!("cargo: {error}"))?;
     let said = String::from_utf8_lossy(&built.stdout);
-    said.lines()
-        .filter_map(executable)
-        .last()
-        .ok_or_else(|| "cargo did not build chare-instructions".to_owned())
+    let built = said.lines().find_map(executable);
+    built.ok_or_else(|| "cargo did not build chare-instructions".to_owned())
 }
 
 /// The executable that a message of cargo's names.

@@ -32,7 +32,7 @@ impl Member {
     #[entry]
     fn repeat(&mut self, times: u64, done: Callback<u64>) {
         for _ in 0..times {
-            self.contribute(sum(1_u64), done.clone());
+            self.contribute(sum(1_u64), done);
         }
     }
 }

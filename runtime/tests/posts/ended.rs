@@ -67,7 +67,7 @@ impl Field {
     }
 
     #[post(land)]
-    fn post_land(&mut self, manner: &Manner, begun: &Vec<Callback<()>>, data: Post<u32>) {
+    fn post_land(&mut self, manner: &Manner, begun: &[Callback<()>], data: Post<u32>) {
         self.posted.push(self.time);
         let room = vec![0; data.len()];
         match manner {
