@@ -66,7 +66,7 @@ struct Options {
     /// Do not use shared memory between processes
     #[arg(long)]
     noshm: bool,
-    /// Let Intel's DSA copy, where there is one: never seen on hardware (feature `dsa`)
+    /// Let Intel's DSA copy (feature `dsa`; never seen on hardware)
     #[arg(long)]
     dsa: bool,
     /// Where nodes listen for other hosts, as eth0 or 10.1.0.0/16
