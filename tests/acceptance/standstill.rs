@@ -41,14 +41,14 @@ fn check_waits(job: &Running, options: &str, last: &str) {
         lines.push(job.line());
     }
     for (clue, ending) in [
-        ("main, on PE 0, awaits a future, the result of reduction 0 over probe::Waiter, collection", ""),
+        ("main, on PE 0, awaits a future, the result of a reduction over probe::Waiter, collection", ""),
         (
             "probe::Waiter::listen of member 1, on PE",
             "awaits a call of probe::Waiter::word with reference number 7 (1 others are here)",
         ),
         (
-            "reduction 0 over probe::Waiter, collection",
-            "3 of 4 members have contributed; missing: member 2 on PE",
+            "a reduction over probe::Waiter, collection",
+            "for a future or closure of PE 0: 3 of 4 members have contributed; missing: member 2 on PE",
         ),
         ("tag 5: a posted buffer of u8 waits for a call, on PE 0", ""),
     ] {

@@ -81,11 +81,12 @@ impl SystemMessage for ReductionMessage {
     }
 }
 
-/// On a node's first PE: the partials that wait for others, each with its collection and the PEs, or first PEs of nodes, that lack.
-pub(crate) fn each_partial(pe: &Pe, mut tell: impl FnMut(CollectionId, &Partial, Vec<PeId>)) {
+/// On a node's first PE: the partials that wait for others, each with its collection and the PEs, or first PEs of nodes: those from which
+/// something has come, and those that lack.
+pub(crate) fn each_partial(pe: &Pe, mut tell: impl FnMut(CollectionId, &Partial, [Vec<PeId>; 2])) {
     for collection in pe.places.borrow().collections() {
         let gathering = collection.gathering.iter().flat_map(|gathering| gathering.each_waiting());
-        gathering.for_each(|(partial, lacking)| tell(collection.info.id, partial, lacking));
+        gathering.for_each(|(partial, children)| tell(collection.info.id, partial, children));
     }
 }
 

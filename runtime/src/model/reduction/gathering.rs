@@ -286,11 +286,13 @@ impl Gathering {
         news
     }
 
-    /// The reductions that wait here, each with the children that have not said it.
-    pub(crate) fn each_waiting(&self) -> impl Iterator<Item = (&Partial, Vec<PeId>)> {
+    /// The reductions that wait here, each with its children: those that have said it, and those that have not.
+    pub(crate) fn each_waiting(&self) -> impl Iterator<Item = (&Partial, [Vec<PeId>; 2])> {
         self.line.from(0).map(|(_, waiting)| {
-            let silent = self.children.iter().enumerate().filter(|(place, _)| !waiting.said.contains(*place));
-            (&waiting.partial, silent.map(|(_, child)| child.pe).collect())
+            let children = || self.children.iter().enumerate();
+            let (said, silent): (Vec<_>, Vec<_>) =
+                children().partition(|(place, _)| waiting.said.contains(*place));
+            (&waiting.partial, [said, silent].map(|of| of.into_iter().map(|(_, child)| child.pe).collect()))
         })
     }
 }

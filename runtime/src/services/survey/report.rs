@@ -143,6 +143,12 @@ struct Reduction<'a> {
     lacking: Vec<(PeId, u64, &'a [String])>,
 }
 
+/// Whether nothing of a reduction has come from a PE to any of those where it comes together.
+fn is_silent(gathered: &[&&Together], pe: PeId) -> bool {
+    let has = |pes: fn(&Together) -> &Vec<PeId>| gathered.iter().any(|partial| pes(partial).contains(&pe));
+    has(|partial| &partial.silent) && !has(|partial| &partial.said)
+}
+
 impl<'a> Reduction<'a> {
     /// The reductions of each collection that have begun and are not over. Of those of one callback, the first.
     fn all(answers: &'a Answers) -> Vec<Self> {
@@ -175,7 +181,7 @@ impl<'a> Reduction<'a> {
                 if let Some(open) = standing.open.iter().find(|open| open.name.callback == callback) {
                     contributed += open.contributed;
                     lacking.push((*pe, open.lacking, &*open.names));
-                } else if gathered.is_empty() || gathered.iter().any(|partial| partial.silent.contains(pe)) {
+                } else if gathered.is_empty() || is_silent(&gathered, *pe) {
                     lacking.push((*pe, standing.members, &*standing.names));
                 }
             }
@@ -287,9 +293,17 @@ mod tests {
             collection: CollectionId { creator: PeId(0), serial: 4 },
             name: name(),
             contributed: 3,
-            silent: vec![PeId(0), PeId(2)],
+            said: vec![PeId(1)],
+            silent: vec![PeId(2)],
         };
-        let first = Waits { partials: vec![together], ..first };
+        // What has come to the first PE of a node from its second has not come to the root.
+        let at_root = Together {
+            contributed: 0,
+            said: Vec::new(),
+            silent: [0, 1, 2].map(PeId).into(),
+            ..together.clone()
+        };
+        let first = Waits { partials: vec![at_root, together], ..first };
         let answers = [(PeId(0), first), (PeId(1), others.clone()), (PeId(2), others)];
         let text = tell(Reason::Quiet, &answers, 4).expect("it stands still");
         for clue in [

@@ -88,7 +88,9 @@ pub(super) struct Together {
     pub(super) collection: CollectionId,
     pub(super) name: Name,
     pub(super) contributed: u64,
-    /// The PEs of the node, and of the nodes right below, from which nothing has come.
+    /// The PEs of the node, and of the nodes right below, from which something has come.
+    pub(super) said: Vec<PeId>,
+    /// Those from which nothing has come; what some of a node right below have said, that node's own first PE knows.
     pub(super) silent: Vec<PeId>,
 }
 
@@ -102,8 +104,8 @@ impl Waits {
         let taking_part = places.collections().filter(|collection| collection.info.takes_part(pe.id));
         waits.collections = taking_part.take(COLLECTIONS_MAX).map(Standing::of).collect();
         drop(places);
-        reduction::each_partial(pe, |collection, partial, lacking| {
-            waits.partials.push(Together::of(pe, collection, partial, &lacking));
+        reduction::each_partial(pe, |collection, partial, children| {
+            waits.partials.push(Together::of(pe, collection, partial, children));
         });
         pe.each_promise(&mut |callback, purpose| {
             if let Goal::Resolve(future) = callback.goal
@@ -208,14 +210,14 @@ impl Standing {
 }
 
 impl Together {
-    fn of(pe: &Pe, collection: CollectionId, partial: &Partial, lacking: &[PeId]) -> Self {
+    fn of(pe: &Pe, collection: CollectionId, partial: &Partial, children: [Vec<PeId>; 2]) -> Self {
         let topology = &pe.node.topology;
         let pes_of = |first: &PeId| match pe.node.rank_here(*first) {
             Some(_) => vec![*first],
             None => topology.pes_of(topology.node_of(*first)).collect(),
         };
-        let silent = lacking.iter().flat_map(pes_of).collect();
-        Self { collection, name: partial.name(), contributed: partial.contributed, silent }
+        let [said, silent] = children.map(|of| of.iter().flat_map(pes_of).collect());
+        Self { collection, name: partial.name(), contributed: partial.contributed, said, silent }
     }
 }
 
