@@ -27,7 +27,7 @@ fn tags_tell_of_what_was_changed_on_the_way() {
         let whole = with("+stats");
         assert_eq!(whole.code, Some(0), "{provider}: {whole:?}");
         assert!(whole.stdout.contains(&format!("messages by ofi ({provider}) (authenticated)")), "{whole:?}");
-        let broken = with("+fault corrupt=20");
+        let broken = with("+fault corrupt=5");
         assert_ne!(broken.code, Some(0), "{provider}: {broken:?}");
         assert!(broken.stderr.contains("over ofi was changed on the way or forged"), "{}", broken.stderr);
     }
