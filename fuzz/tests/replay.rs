@@ -45,7 +45,6 @@ fn envelope() {
 
 /// A plain call is a block of 48 bytes; where releases come next, this word says so.
 #[test]
-#[ignore = "beside a test harness honest nodes leave 8 seeds of 39, and why is not known; `--example seeds` has them all"]
 fn honest_nodes_send_releases_along_with_calls() {
     let releasing = (u64::MAX - 1).to_le_bytes();
     let seeds = (chare_fuzz::target("envelope").seeds)();

@@ -12,8 +12,8 @@ use crate::transfer::device::launch_steps_if_due;
 use crate::transfer::take::remote_memory::send_releases;
 use std::rc::Rc;
 
-/// Largest number of messages taken at once from the mailbox and the queues of other PEs, beside those that are to be sorted, so that a flood neither keeps a PE from its own
-/// queue nor makes that queue longer than the cache.
+/// Largest number of messages taken at once from the mailbox and the queues of other PEs, beside those that are to be sorted, so that a
+/// flood neither keeps a PE from its own queue nor makes that queue longer than the cache.
 const MAIL_BATCH: usize = 64;
 /// Steps between two looks at the mailbox and those queues, by a PE that has more than a batch to do.
 const MAIL_INTERVAL: u32 = 64;
@@ -66,13 +66,7 @@ fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
         way.take(of_each, |received| queue.push_received(places, received));
     }
     if !pe.mailbox.is_empty() {
-        // All of it: what is to run first may have come last. As much as there is now, because more may come for ever.
-        for work in std::iter::from_fn(|| pe.mailbox.pop_sorted()).take(pe.mailbox.sorted_len()) {
-            queue.push_work(work);
-        }
-        for work in std::iter::from_fn(|| pe.mailbox.pop()).take(MAIL_BATCH) {
-            queue.push_work(work);
-        }
+        pe.mailbox.take(MAIL_BATCH, |work| queue.push_work(work));
     }
 }
 

@@ -155,17 +155,19 @@ impl Mailbox {
         self.queue.is_empty() && self.sorted.is_empty()
     }
 
+    /// Hands over all that the PE is to sort, because what is to run first may have come last, and no more than `most` pieces of the rest.
+    pub(crate) fn take(&self, most: usize, mut hand_over: impl FnMut(Work)) {
+        // As much as there is now: more may come for ever.
+        std::iter::from_fn(|| self.pop_sorted()).take(self.sorted.len()).for_each(&mut hand_over);
+        std::iter::from_fn(|| self.queue.pop()).take(most).for_each(hand_over);
+    }
+
+    /// One piece of work; those that the PE is to sort come first.
     pub(crate) fn pop(&self) -> Option<Work> {
-        self.queue.pop()
+        self.pop_sorted().or_else(|| self.queue.pop())
     }
 
-    /// The number of pieces of work that the PE is to sort.
-    pub(crate) fn sorted_len(&self) -> usize {
-        self.sorted.len()
-    }
-
-    /// A piece of work that the PE is to sort.
-    pub(crate) fn pop_sorted(&self) -> Option<Work> {
+    fn pop_sorted(&self) -> Option<Work> {
         let Sorted { work, taken } = self.sorted.pop()?;
         if let Some(taken) = taken {
             taken.add(1);

@@ -82,7 +82,7 @@ impl Pe {
         while let Some(work) = self.take_queued() {
             panics.drop_apart(unsent, work);
         }
-        while let Some(work) = self.mailbox.pop_sorted().or_else(|| self.mailbox.pop()) {
+        while let Some(work) = self.mailbox.pop() {
             panics.drop_apart(unsent, work);
         }
         for mut way in self.ways_in.take() {
