@@ -68,6 +68,8 @@
 //! | `launch` (default) | `run`: `+options` of the command line and their twins in the environment; `+n` and `chare-run`, which start processes |
 //! | `ofi`, `verbs`, `mpi` | backends, whose libraries are loaded at run time; building `verbs` needs cmake and libclang |
 //! | `cuda` | devices of NVIDIA, whose driver is loaded at run time; without it, there are software devices |
+//! | `dashboard` | `+dashboard`: a page and metrics of the running job |
+//! | `dsa` | `+dsa`: Intel's DSA makes long copies within a host, where there is one |
 //! | `ndarray` | layouts of the views of `ndarray` |
 //!
 //! Without `launch` there is no clap, and of tokio no more than two macros. A program then fills in a [`Config`] and runs it by

@@ -223,8 +223,7 @@ fn strangers_do_not_disturb() -> Outcome {
         }
     }
     // Node 0 keeps a bounded number of accepted connections, however many knock.
-    // Sooner than the time after which node 0 gives up each of them.
-    let deadline = Instant::now() + Duration::from_secs(3);
+    let deadline = Instant::now() + PATIENCE;
     while descriptors() > before + half_open.len() + HALF_OPEN_MAX {
         assert!(Instant::now() < deadline, "{} descriptors", descriptors());
         std::thread::yield_now();

@@ -6,7 +6,7 @@
 //! or was broken: its fix is to be made first, for the tests replay what is kept.
 
 use crate::report::Report;
-use crate::step::{Finished, Step, flags_with, target_directory};
+use crate::step::{Finished, Outcome, Step, flags_with, target_directory};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,9 +51,12 @@ pub(crate) fn run(options: Options, report: &mut Report) {
     for name in targets {
         let campaign = Campaign::of(&name, &built);
         report.add(campaign.corpus("seeds", &[&campaign.found]));
-        report.add(campaign.corpus("unpack", &[&campaign.kept]));
+        let unpacked = campaign.corpus("unpack", &[&campaign.kept]);
+        // What was not unpacked would be missing from what is packed.
+        let packs = options.pack && unpacked.outcome == Outcome::Passed;
+        report.add(unpacked);
         report.add(campaign.search(Duration::from_secs(options.seconds)));
-        if options.pack {
+        if packs {
             report.add(campaign.merge());
             report.add(campaign.corpus("pack", &[&campaign.kept, &campaign.broken]));
         }

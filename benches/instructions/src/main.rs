@@ -1,4 +1,4 @@
-//! Instructions of single ways: programs that do one thing a given number of times on one PE, for a simulator of processors to count.
+//! Instructions of single ways: programs that go one way a given number of times, for a simulator of processors to count.
 //!
 //! `cargo xtask instructions` runs each way with two numbers under callgrind: the difference of the counts, divided by that of the numbers, is
 //! what one more costs, exactly, however busy the machine is. `chare-instructions WAY NUMBER` alone prints nothing.

@@ -23,9 +23,3 @@ pub fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
-
-/// Whether the thread may wait for others: they go on meanwhile.
-#[inline(always)]
-pub fn may_block() -> bool {
-    true
-}

@@ -185,11 +185,12 @@ impl Mesh {
         }
     }
 
-    /// Takes all waiting connections; unproved ones make room.
+    /// Takes waiting connections, as many at once as there is room for, so that each is read before it may have to make room; unproved ones
+    /// make room.
     fn accept(&mut self) {
         let Some(listener) = &self.listener else { return };
         self.crowded = None;
-        loop {
+        for _ in 0..half_open::room(self.expected.len()) {
             match rustix::net::acceptfrom_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok((socket, from)) => {
                     self.crowded = None;

@@ -46,7 +46,7 @@ impl Leisure {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::job::in_process::Job;

@@ -8,9 +8,8 @@
 //!    withheld bytes grow with the time for which the other node is silent, by about [`ROOM_PER_SECOND`]. Of PEs of one node it is known
 //!    who waits for whom: there a PE waits for as long as the other is in its entry, and goes on at once in a circle.
 //! 3. Before entries run anywhere, no node gives credit. `main`, which alone sends then, lets them run before it waits.
-//! 4. A PE that may not block, because nothing else goes on meanwhile, does not wait: its node withholds more, as after a wait in vain.
 
-#![expect(clippy::disallowed_methods, reason = "pauses a thread that may block")]
+#![expect(clippy::disallowed_methods, reason = "pauses the thread of a PE that waits")]
 
 use crate::model::ids::NodeId;
 use crate::node::Node;
@@ -41,9 +40,6 @@ pub(crate) fn hold_back(node: &Arc<Node>, peer: NodeId) {
 fn wait_for_credit(node: &Arc<Node>, peer: NodeId, room: u64) {
     node.open_all();
     let departures = &node.departures;
-    if !clock::may_block() {
-        return departures.enlarge(peer, room);
-    }
     let patience = Duration::from_nanos(room.saturating_mul(1_000_000_000) / ROOM_PER_SECOND);
     let (mut refunds, mut heard) = (departures.refunds(peer), clock::now());
     // Down to half of the room, so that not every message from now on has to wait.
@@ -68,9 +64,6 @@ pub(crate) fn wait_for_room(
     is_crowded: impl Fn() -> bool,
 ) -> bool {
     node.open_all();
-    if !clock::may_block() {
-        return false;
-    }
     node.held_back.begin(source, target);
     let (mut is_in_circle, mut yields) = (false, 0);
     while is_crowded() && !node.has_ended() {

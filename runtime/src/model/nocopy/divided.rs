@@ -102,7 +102,7 @@ impl PiecewiseCopy for CopyOfDivided {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use chare_layout::Raw;

@@ -121,7 +121,7 @@ impl KnownLayouts {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
