@@ -62,7 +62,7 @@ impl Block {
 
     fn sweep(&mut self) -> f64 {
         assert!(
-            self.grid.is_ready(self.neighbours.len()),
+            self.grid.make_ready(self.neighbours.len()),
             "all edges are here, and those of before are back"
         );
         laplace::sweep(&mut self.grid)

@@ -81,7 +81,7 @@ impl Block {
 
     /// Sweeps as often as edges and verdicts allow.
     fn advance(&mut self) {
-        while !self.awaits_verdict && self.grid.is_ready(self.neighbours.len()) {
+        while !self.awaits_verdict && self.grid.make_ready(self.neighbours.len()) {
             let change = laplace::sweep(&mut self.grid);
             self.iteration += 1;
             for (side, edge) in std::mem::take(&mut self.early) {

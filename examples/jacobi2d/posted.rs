@@ -88,7 +88,7 @@ impl Block {
 
     /// Sweeps as often as edges and verdicts allow.
     fn advance(&mut self) {
-        while !self.awaits_verdict && self.grid.is_ready(self.neighbours.len()) {
+        while !self.awaits_verdict && self.grid.make_ready(self.neighbours.len()) {
             let change = laplace::sweep(&mut self.grid);
             self.iteration += 1;
             if self.iteration.is_multiple_of(SWEEPS_PER_VERDICT) {

@@ -200,7 +200,7 @@ impl<const D: usize> Grid<D> {
     }
 
     /// Whether the edges of so many neighbours are here, and none of them reads any more what the sweep is to write.
-    pub fn is_ready(&mut self, neighbours: usize) -> bool {
+    pub fn make_ready(&mut self, neighbours: usize) -> bool {
         if let Some(shared) = self.next.shared.take() {
             match shared.try_into_mut() {
                 Ok(inside) => self.next.inside = Some(inside),
@@ -213,7 +213,7 @@ impl<const D: usize> Grid<D> {
     /// Sweeps: `set` writes each line of the block, given all points as they are. It finds there what they were a sweep before.
     ///
     /// # Panics
-    /// Before [`Grid::is_ready`].
+    /// Before [`Grid::make_ready`].
     pub fn sweep(&mut self, mut set: impl FnMut(&[f64], Line<D>, &mut [f64])) {
         let (extent, strides) = (self.extent, self.strides());
         let inside = self.next.inside.as_mut().expect("nobody reads what is to be written");
@@ -260,7 +260,7 @@ mod tests {
             let edge = grid.edge_values(side);
             grid.set_frame(side.opposite(), &edge);
         }
-        assert!(grid.is_ready(2 * D), "nobody else reads it");
+        assert!(grid.make_ready(2 * D), "nobody else reads it");
         grid.sweep(set);
     }
 

@@ -104,7 +104,7 @@ impl Tile {
 
     /// Takes the next step if its surroundings are here and this tile has sent its own edges.
     fn step_if_ready(&mut self) {
-        if self.time == self.end || !self.field.is_ready(4) {
+        if self.time == self.end || !self.field.make_ready(4) {
             return;
         }
         field::step(&mut self.field);

@@ -176,6 +176,7 @@ pub use model::reduction::reducers::{
     statistics, sum, tuple,
 };
 pub use model::registry::{Instantiated, This};
+pub use model::reply::Reply;
 pub use node::lending::transfers::Status;
 pub use pe::futures::Future;
 /// Waits for several futures at once, until all are over; tokio's macro.

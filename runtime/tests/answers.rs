@@ -63,7 +63,7 @@ fn an_entry_returns_to_whoever_called_it() {
         assert_eq!(calculator.fib(10).await, 55);
         // The result may also go elsewhere.
         let (seven, done) = chare::future();
-        calculator.divide_callback().send((14, 2, done));
+        calculator.divide_callback().send((14, 2, done.into()));
         assert_eq!(seven.await, Ok(7));
     });
 }
@@ -259,7 +259,7 @@ fn who_has_stopped_waiting_for_a_chare_that_is_destroyed_goes_on() {
 fn an_entry_that_is_to_hear_an_answer_which_never_comes_ends_the_job() {
     for end in ends_with(|| async {
         let debtors = DebtorProxy::create(2);
-        debtors.at(0).borrow_callback().send(debtors.at(1).hear_callback());
+        debtors.at(0).borrow_callback().send(debtors.at(1).hear_callback().into());
         chare::quiescence().await;
         debtors.at(0).destroy();
         chare::quiescence().await;

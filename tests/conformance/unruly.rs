@@ -11,7 +11,7 @@ use chare_lrts::{
     Put, Refused, RegionKey, Sink, TransferError,
 };
 use rand::SeedableRng;
-use rand::rngs::SmallRng;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use rustix::fd::BorrowedFd;
 use std::collections::{BTreeMap, VecDeque};
@@ -31,7 +31,7 @@ thread_local! {
 /// One node.
 pub(crate) struct Unruly {
     inner: Loopback,
-    dice: Mutex<SmallRng>,
+    dice: Mutex<ChaCha8Rng>,
 }
 
 /// Frames that keep their order: of one peer, on one channel, and of one thread on that of the runtime.
@@ -71,7 +71,7 @@ impl Sink for Taken {
 
 impl Taken {
     /// Tells all in an order of the dice: a line comes as often as it has frames.
-    fn tell(mut self, dice: &mut SmallRng, sink: &mut dyn Sink) {
+    fn tell(mut self, dice: &mut ChaCha8Rng, sink: &mut dyn Sink) {
         let turns = self.lines.iter().flat_map(|(line, frames)| std::iter::repeat_n(*line, frames.len()));
         let mut turns: Vec<Line> = turns.collect();
         turns.shuffle(dice);
@@ -88,7 +88,7 @@ impl Taken {
 
 impl Unruly {
     pub(crate) fn new(inner: Loopback) -> Self {
-        Self { inner, dice: Mutex::new(SmallRng::seed_from_u64(1)) }
+        Self { inner, dice: Mutex::new(ChaCha8Rng::seed_from_u64(1)) }
     }
 }
 

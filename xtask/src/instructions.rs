@@ -3,15 +3,15 @@
 //! 1. Each way is one of `chare-instructions`, whose program goes it twice, with a shorter and a longer number of repetitions.
 //! 2. The difference of the two counts, divided by the difference of the numbers, is what one repetition costs: what starts and ends a job
 //!    cancels. No quiet machine is needed.
-//! 3. A way that takes more than 2 % more than the table says (5 % where two threads take part) fails the step. One that takes as much less passes, with the advice to
-//!    write the table anew, so that what was gained is kept.
+//! 3. A way that takes more than 2 % more than the table says (5 % where two threads take part) fails the step. One that takes as much less
+//!    passes, with the advice to write the table anew, so that what was gained is kept.
 
 use crate::report::Report;
 use crate::setup::install_packages;
-use crate::step::{Finished, Outcome, root, target_directory};
+use crate::step::{Finished, Outcome, built, root, target_directory};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 use std::{fs, io};
 
@@ -179,19 +179,9 @@ fn total_of(line: &str) -> Option<u64> {
 
 /// Builds the program, in release, and finds it.
 fn build() -> Result<PathBuf, String> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--release", "--package", "chare-instructions"]);
-    cargo.args(["--message-format", "json-render-diagnostics"]).current_dir(root()).stderr(Stdio::inherit());
-    let built = cargo.output().map_err(|error| format!("cargo: {error}"))?;
-    let said = String::from_utf8_lossy(&built.stdout);
-    let built = said.lines().find_map(executable);
-    built.ok_or_else(|| "cargo did not build chare-instructions".to_owned())
-}
-
-/// The executable that a message of cargo's names.
-fn executable(line: &str) -> Option<PathBuf> {
-    let message: serde_json::Value = serde_json::from_str(line).ok()?;
-    Some(PathBuf::from(message.get("executable")?.as_str()?))
+    let built = built("build --release --package chare-instructions")?;
+    let program = built.iter().find_map(|message| message["executable"].as_str());
+    program.map(PathBuf::from).ok_or_else(|| "cargo did not build chare-instructions".to_owned())
 }
 
 fn read_table(path: &Path) -> Result<BTreeMap<String, u64>, String> {

@@ -1,6 +1,7 @@
 //! Steps: each is a program that runs to its end while its output goes by, and has an outcome.
 
 use crate::family;
+use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,22 @@ pub(crate) fn root() -> &'static Path {
 pub(crate) fn target_directory() -> PathBuf {
     let chosen = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     root().join(chosen.unwrap_or_else(|| "target".into()))
+}
+
+/// Runs `cargo` with arguments that are separated by blanks, and returns what it says of each artifact that it has built.
+///
+/// # Errors
+/// Why it has not built them, in words.
+pub(crate) fn built(arguments: &str) -> Result<Vec<Value>, String> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root()).args(arguments.split_whitespace());
+    cargo.args(["--message-format", "json-render-diagnostics"]).stderr(Stdio::inherit());
+    let output = cargo.output().map_err(|error| format!("cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("`cargo {arguments}`: {}", output.status));
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    Ok(said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
 }
 
 /// `RUSTFLAGS` of the environment and one more.

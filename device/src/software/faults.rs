@@ -1,6 +1,6 @@
 //! Faults of a software device, by chance, from a seed.
 
-use rand::rngs::StdRng;
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -26,14 +26,14 @@ pub struct Faults {
 #[derive(Debug)]
 pub(crate) struct Chances {
     faults: Faults,
-    chance: StdRng,
+    chance: ChaCha8Rng,
 }
 
 impl Faults {
     /// Chances that no other `number` draws.
     pub(crate) fn chances(&self, number: u64) -> Chances {
         let mixed = self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Chances { faults: self.clone(), chance: StdRng::seed_from_u64(mixed) }
+        Chances { faults: self.clone(), chance: ChaCha8Rng::seed_from_u64(mixed) }
     }
 }
 

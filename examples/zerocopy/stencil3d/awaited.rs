@@ -42,7 +42,7 @@ impl Block {
             // The sweep writes the array that the faces of the iteration before have left from.
             chare::wait_all(std::mem::replace(&mut before, backs)).await;
             this.with(|block| {
-                assert!(block.grid.is_ready(6), "all faces are here, and those of before are back");
+                assert!(block.grid.make_ready(6), "all faces are here, and those of before are back");
                 problem.sweep(&mut block.grid);
             });
         }

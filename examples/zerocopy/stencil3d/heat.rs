@@ -43,7 +43,7 @@ pub(crate) fn solve(extent: Extent, heated_every: Extent, iterations: u32) -> Gr
             let face = grid.edge_values(side);
             grid.set_frame(side.opposite(), &face);
         }
-        assert!(grid.is_ready(6), "nobody else reads it");
+        assert!(grid.make_ready(6), "nobody else reads it");
         sweep(&mut grid, heated_every);
     }
     grid

@@ -48,7 +48,7 @@ impl Block {
 
     /// Sweeps as often as faces allow.
     fn advance(&mut self) {
-        while self.grid.is_ready(6) {
+        while self.grid.make_ready(6) {
             self.problem.sweep(&mut self.grid);
             self.iteration += 1;
             if self.iteration == self.problem.iterations {

@@ -53,7 +53,7 @@ impl Block {
             return;
         }
         (self.faces_arrived, self.faces_back) = (0, 0);
-        assert!(self.grid.is_ready(6), "all faces are here and back");
+        assert!(self.grid.make_ready(6), "all faces are here and back");
         self.problem.sweep(&mut self.grid);
         self.iteration += 1;
         if self.iteration < self.problem.iterations {

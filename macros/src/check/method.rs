@@ -113,7 +113,7 @@ pub(crate) fn check_entry(method: &Method, chare: &Path, errors: &mut Errors) ->
     };
     check_count(&parameters, ARGUMENTS_MAX - usize::from(result.is_some()), errors);
     if let Some(ty) = &result {
-        let (name, ty) = (Ident::new("reply", Span::mixed_site()), parse_quote!(::chare::Callback<#ty>));
+        let (name, ty) = (Ident::new("reply", Span::mixed_site()), parse_quote!(::chare::Reply<#ty>));
         parameters.list.push(Parameter { name, ty, passing: Passing::Reply, is_reference: false });
     }
     let is_sound = errors.count() == before && method.nocopy.iter().all(|mark| mark.passing.is_some());

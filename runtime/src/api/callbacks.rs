@@ -4,6 +4,7 @@ use crate::delivery::fire::{fire, fire_with};
 use crate::model::arguments::{Arguments, Message};
 use crate::model::call_options::CallOptions;
 use crate::model::callback::{Callback, Goal};
+use crate::model::reply::Reply;
 use crate::pe::Pe;
 
 impl<T: Message> Callback<T> {
@@ -35,5 +36,12 @@ impl<T: Message> Callback<T> {
     /// Sends the value as [`Callback::send`] does; the message is queued by `options` instead of the entry's own.
     pub fn send_with(&self, options: CallOptions, value: T) {
         Pe::current(|pe| fire_with(pe, self.erase(), Arguments::new(value), Some(options)));
+    }
+}
+
+impl<T: Message> Reply<T> {
+    /// Sends the answer. One message, or none for [`Callback::ignore`].
+    pub fn send(self, answer: T) {
+        Pe::current(|pe| fire(pe, self.callback(), Arguments::new(answer)));
     }
 }

@@ -3,6 +3,7 @@
 use crate::model::arguments::Message;
 use crate::model::callback::{Callback, Goal};
 use crate::model::ids::{NodeId, PeId, Target};
+use crate::model::reply::Reply;
 use crate::pe::Pe;
 use crate::pe::futures::Future;
 use crate::services::quiescence::Asker;
@@ -62,6 +63,14 @@ pub fn future<T: Message>() -> (Future<T>, Callback<T>) {
     Pe::current(|pe| {
         let (future, id) = pe.futures.borrow_mut().create(pe.id);
         (future, Callback::new(Goal::Resolve(id)))
+    })
+}
+
+/// The future of an answer, on this PE, and the address that the asked entry sends it to.
+pub fn ask<T: Message>() -> (Future<T>, Reply<T>) {
+    Pe::current(|pe| {
+        let (future, id) = pe.futures.borrow_mut().create(pe.id);
+        (future, Reply::to_future(id))
     })
 }
 

@@ -8,22 +8,24 @@ use crate::base::panics;
 use crate::delivery::outbox;
 use crate::model::arguments::Message;
 use crate::model::call_options::CallOptions;
-use crate::model::callback::{Callback, Goal};
+use crate::model::callback::Goal;
 use crate::model::envelope::{Body, Envelope};
 use crate::model::registry::OnPanic;
+use crate::model::reply::Reply;
 use crate::pe::Pe;
 use crate::pe::running::Running;
 
-/// A value of type `T` owed to a callback by the entry that it names.
+/// A value of type `T` owed by the entry that it names.
 pub(crate) struct Promise<T> {
-    to: Callback<T>,
+    /// `None` once it is kept.
+    to: Option<Reply<T>>,
     by: Running,
 }
 
 impl<T> Promise<T> {
     /// The promise of the running entry.
-    pub(crate) fn of_running(to: Callback<T>) -> Self {
-        Self { to, by: Pe::current(|pe| pe.running()) }
+    pub(crate) fn of_running(to: Reply<T>) -> Self {
+        Self { to: Some(to), by: Pe::current(|pe| pe.running()) }
     }
 
     /// Keeps the promise: sends the value.
@@ -31,19 +33,22 @@ impl<T> Promise<T> {
     where
         T: Message,
     {
-        std::mem::replace(&mut self.to, Callback::ignore()).send(value);
+        if let Some(to) = self.to.take() {
+            to.send(value);
+        }
     }
 }
 
 impl<T> Drop for Promise<T> {
     fn drop(&mut self) {
+        let Some(to) = self.to.take() else { return };
         let panic = std::thread::panicking().then(panics::unwinding);
         let goes_on = self.by.chare.as_ref().is_some_and(|chare| chare.on_panic() != OnPanic::End);
         // The end of a job, for whatever reason, breaks no promises.
         if panic.is_none() || goes_on {
             Pe::try_current(|pe| {
                 if !pe.node.has_ended() {
-                    self.break_on(pe, panic);
+                    self.break_on(pe, to.callback().goal, panic);
                 }
             });
         }
@@ -54,12 +59,12 @@ impl<T> Drop for Promise<T> {
 const GONE: &str = "the chare was destroyed before, or made anew after a panic; let its entries return first";
 
 impl<T> Promise<T> {
-    fn break_on(&self, pe: &Pe, panic: Option<String>) {
+    fn break_on(&self, pe: &Pe, to: Goal, panic: Option<String>) {
         let cause = || {
             let why = panic.map_or_else(|| GONE.to_owned(), |panic| format!("it panicked: {panic}"));
             format!("{} returns nothing: {why}", self.by.describe())
         };
-        match self.to.erase().goal {
+        match to {
             Goal::Ignore => {}
             Goal::Resolve(future) => {
                 let body = Body::Broken { future, cause: cause().into() };

@@ -5,8 +5,8 @@ use super::proxy::ElementHandle;
 use crate::base::panics;
 use crate::delivery::outliving::outlive;
 use crate::model::arguments::Message;
-use crate::model::callback::Callback;
 use crate::model::registry::{Chare, EntryMethod, OnPanic};
+use crate::model::reply::Reply;
 use crate::node::mailbox::Work;
 use crate::pe::Pe;
 use crate::pe::running::Running;
@@ -14,7 +14,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 /// Answers the caller of an entry.
-pub fn answer<C: Chare, T: Message>(reply: Callback<T>, entry: impl FnOnce() -> T) {
+pub fn answer<C: Chare, T: Message>(reply: Reply<T>, entry: impl FnOnce() -> T) {
     match C::ON_PANIC {
         OnPanic::End => reply.send(entry()),
         // The promise is broken if the entry panics.
@@ -26,7 +26,7 @@ pub fn answer<C: Chare, T: Message>(reply: Callback<T>, entry: impl FnOnce() -> 
 }
 
 /// Tells the caller of an entry that will not run that nothing comes.
-pub fn forsake<T: Message>(reply: Callback<T>) {
+pub fn forsake<T: Message>(reply: Reply<T>) {
     drop(Promise::of_running(reply));
 }
 
@@ -57,7 +57,7 @@ fn begin(body: impl Future<Output = ()> + 'static) {
 }
 
 /// Starts an `async` entry that returns something, which `reply` receives.
-pub fn start_replying<C: Chare, T: Message>(body: impl Future<Output = T> + 'static, reply: Callback<T>) {
+pub fn start_replying<C: Chare, T: Message>(body: impl Future<Output = T> + 'static, reply: Reply<T>) {
     let promise = Promise::of_running(reply);
     start::<C>(async move { promise.keep(body.await) });
 }

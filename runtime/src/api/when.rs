@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 ///
 /// Without conditions, it takes the first call that came and that no other wait has taken. It yields the parameters as the entry declares
 /// them: none as `()`, a single one as itself, several as a tuple; behind them, where the entry returns something, stands the
-/// [`Callback`](crate::Callback) that takes the result.
+/// [`Reply`](crate::Reply) that takes the result.
 ///
 /// Dropping the wait takes no call.
 #[must_use = "nothing is waited for unless this is awaited"]

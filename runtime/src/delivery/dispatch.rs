@@ -5,9 +5,10 @@ use super::bringing_in::{Begun, bring_in, bring_in_found, go_on};
 use super::fire::fire;
 use super::invocation::{Passed, conclude, finish, invoke, run};
 use super::lifecycle::{create_chare, remove_if_destroyed};
+use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
-use crate::model::ids::Target;
+use crate::model::ids::{Target, TaskKey};
 use crate::model::nocopy::NocopyArguments;
 use crate::model::registry::{AnyChare, NotCalled, show};
 use crate::node::credit::Cost;
@@ -16,7 +17,7 @@ use crate::node::timeline::What;
 use crate::pe::Pe;
 use crate::pe::creations::Epitaph;
 use crate::pe::early::Missing;
-use crate::pe::futures::{Broken, Resolved};
+use crate::pe::futures::{Awaited, Broken, Resolved};
 use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
 use std::rc::Rc;
@@ -130,11 +131,7 @@ fn do_work(pe: &Pe, work: Work) -> Outcome {
             Outcome::NotCounted
         }
         Work::Task(key) => {
-            if let Some(running) = pe.tasks.running(key) {
-                let target = running.identity().map(|identity| identity.target);
-                pe.run_within(running.within, || pe.run_as(running, || pe.tasks.poll(key)));
-                target.inspect(|target| remove_if_destroyed(pe, *target));
-            }
+            resume(pe, key);
             Outcome::Processed
         }
         Work::Begin(begin) => {
@@ -158,6 +155,27 @@ fn do_work(pe: &Pe, work: Work) -> Outcome {
     }
 }
 
+/// Lets a task go on; does nothing for a task that is over.
+fn resume(pe: &Pe, key: TaskKey) {
+    let Some(running) = pe.tasks.running(key) else { return };
+    let target = running.identity().map(|identity| identity.target);
+    match running.within {
+        None => pe.run_as(running, || pe.tasks.poll(key)),
+        within => pe.run_within(within, || pe.run_as(running, || pe.tasks.poll(key))),
+    }
+    target.inspect(|target| remove_if_destroyed(pe, *target));
+}
+
+/// Gives a future its value, or the reason why none will come. The task that waits for it goes on at once: its turn has come with the
+/// message.
+fn settle(pe: &Pe, awaited: Awaited, value: Result<Arguments, Box<str>>) {
+    let woken = {
+        let _span = pe.span(|| What::runtime("a future's value"));
+        pe.tasks.first_woken_by(|| awaited.settle(value))
+    };
+    woken.inspect(|key| resume(pe, *key));
+}
+
 /// A collection that a message is to come after and that is not here yet.
 pub(crate) fn missing_before(pe: &Pe, options: &CallOptions) -> Option<Missing> {
     let mut after = options.after_collections().iter();
@@ -169,10 +187,9 @@ fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {
         Body::Call(call) => run_call(pe, options, call),
         Body::Create(create) => create_chare(pe, create),
         Body::Resolve { future, value } => {
-            let _span = pe.span(|| What::runtime("a future's value"));
             let resolved = pe.futures.borrow_mut().resolve(future, value);
             match resolved {
-                Resolved::Future(awaited, value) => awaited.settle(Ok(value)),
+                Resolved::Future(awaited, value) => settle(pe, awaited, Ok(value)),
                 Resolved::Closure(closure) => pe.run_as(Running::named("a callback's closure"), closure),
                 Resolved::Unheard(value) => {
                     pe.run_as(Running::named("the drop of a value that nobody waits for"), || drop(value));
@@ -181,10 +198,9 @@ fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {
             Outcome::Processed
         }
         Body::Broken { future, cause } => {
-            let _span = pe.span(|| What::runtime("a future's value"));
             let broken = pe.futures.borrow_mut().break_promise(future);
             match broken {
-                Broken::Future(awaited) => awaited.settle(Err(cause)),
+                Broken::Future(awaited) => settle(pe, awaited, Err(cause)),
                 Broken::Closure => pe.fail("a callback's closure".to_owned(), cause),
                 Broken::Unheard => {}
             }

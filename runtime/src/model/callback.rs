@@ -102,6 +102,10 @@ impl<T> Callback<T> {
         self
     }
 
+    pub(crate) fn of(erased: ErasedCallback) -> Self {
+        Self { erased, value: PhantomData }
+    }
+
     pub(crate) fn erase(&self) -> ErasedCallback {
         self.erased
     }

@@ -20,4 +20,5 @@ pub(crate) mod parcel;
 pub(crate) mod priority;
 pub(crate) mod reduction;
 pub(crate) mod registry;
+pub(crate) mod reply;
 pub(crate) mod topology;

@@ -72,15 +72,21 @@ impl Early {
     /// Keeps a message that takes so many bytes of memory.
     ///
     /// # Errors
-    /// When there is no room for the message, in words.
-    pub(crate) fn keep(&mut self, missing: Missing, envelope: Envelope, bytes: u64) -> Result<(), String> {
-        self.allowance.take(Purpose::Early, bytes).map_err(|used_up| {
+    /// The message, and in words that there is no room for it.
+    pub(crate) fn keep(
+        &mut self,
+        missing: Missing,
+        envelope: Envelope,
+        bytes: u64,
+    ) -> Result<(), Box<(Envelope, String)>> {
+        if let Err(used_up) = self.allowance.take(Purpose::Early, bytes) {
             let messages: usize = self.waiting.values().map(|kept| kept.envelopes.len()).sum();
-            format!(
+            let cause = format!(
                 "{missing} has not been created here, {messages} messages wait for creations on this PE, and {used_up}; make sure that \
                  whatever is called is created, and call it after that"
-            )
-        })?;
+            );
+            return Err(Box::new((envelope, cause)));
+        }
         let kept = self.waiting.entry(missing).or_default();
         kept.bytes += bytes;
         kept.envelopes.push(envelope);
@@ -143,16 +149,17 @@ mod tests {
         let allowance = Arc::new(Allowance::new(160));
         let [mut early, mut other] = [(); 2].map(|()| Early::new(Arc::clone(&allowance)));
         for serial in [1, 2, 2, 1] {
-            early.keep(missing(serial), envelope(), 30).unwrap();
+            assert!(early.keep(missing(serial), envelope(), 30).is_ok());
         }
-        let refusal = other.keep(missing(7), envelope(), 1).unwrap_err();
+        let Err(refused) = other.keep(missing(7), envelope(), 1) else { panic!("there is no room") };
+        let refusal = &refused.1;
         assert!(refusal.contains("collection 3.7") && refusal.contains("120 by messages"), "{refusal}");
         assert_eq!(early.release(missing(2)).len(), 2);
         assert!(other.keep(missing(7), envelope(), 61).is_err());
-        other.keep(missing(7), envelope(), 60).unwrap();
+        assert!(other.keep(missing(7), envelope(), 60).is_ok());
         assert_eq!((other.release(missing(9)).len(), other.take_all().len()), (0, 1));
         assert_eq!(early.take_all().len(), 2);
-        early.keep(missing(1), envelope(), u64::MAX).unwrap();
+        assert!(early.keep(missing(1), envelope(), u64::MAX).is_ok());
         assert!(other.keep(missing(1), envelope(), 1).is_err());
     }
 }

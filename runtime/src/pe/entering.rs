@@ -92,7 +92,14 @@ impl Pe {
     ///
     /// # Panics
     /// If no chare is running: in `main`.
+    #[inline]
     pub(crate) fn with_running<R>(&self, body: impl FnOnce(&Identity) -> R) -> R {
+        if self.inside.borrow().is_empty()
+            && let Some(chare) = self.running.chare()
+        {
+            return body(chare.identity());
+        }
+        cold_path();
         body(self.running().identity().expect("this needs a chare: call it from an entry method"))
     }
 }

@@ -288,16 +288,16 @@ impl Pe {
     /// Keeps a message until the chare, collection, member or section it is for exists; ends the job when too many messages wait.
     pub(crate) fn keep(&self, missing: Missing, options: CallOptions, body: Body) -> Outcome {
         let envelope = Envelope { options, body };
-        let what = envelope.body.describe();
         if let Some(whose) = self.node.numbers.other(missing.serial()) {
-            self.fail(what, format!("{missing} {whose}"));
+            self.fail(envelope.body.describe(), format!("{missing} {whose}"));
             return Outcome::NotCounted;
         }
         // Measured before the borrow: measuring runs the serialization of the user's types.
         let bytes = envelope.bytes();
         let kept = self.early.borrow_mut().keep(missing, envelope, bytes);
-        if let Err(cause) = kept {
-            self.fail(what, cause);
+        if let Err(refused) = kept {
+            let (envelope, cause) = *refused;
+            self.fail(envelope.body.describe(), cause);
         }
         Outcome::NotCounted
     }

@@ -110,10 +110,16 @@ impl Now {
         self.within.replace(broadcast)
     }
 
+    /// The chare whose entry runs, or ran last.
+    #[inline]
+    pub(crate) fn chare(&self) -> Option<Rc<dyn AnyChare>> {
+        look_at(&self.chare)
+    }
+
     /// A copy of the record: the code that runs, or ran last.
     pub(crate) fn get(&self) -> Running {
         Running {
-            chare: look_at(&self.chare),
+            chare: self.chare(),
             unborn: look_at(&self.unborn),
             entry: self.entry.get(),
             reference: self.reference.get(),

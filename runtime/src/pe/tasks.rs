@@ -63,6 +63,16 @@ struct Task {
 pub(crate) struct Tasks {
     tasks: RefCell<Slab<Task>>,
     spawned: Cell<u32>,
+    first_woken: Cell<FirstWoken>,
+}
+
+/// Whether somebody asks which task is woken first, and the answer.
+#[derive(Clone, Copy, Default)]
+enum FirstWoken {
+    #[default]
+    NotAsked,
+    None,
+    Task(TaskKey),
 }
 
 impl Tasks {
@@ -121,6 +131,26 @@ impl Tasks {
         };
         // Dropped after the borrow: the drop of a task may run code of the user.
         drop((over, body));
+    }
+
+    /// Runs `body`, and returns the task of this PE that it wakes first, which is not queued: the caller lets it go on. `body` runs no
+    /// code of the user but wakers.
+    pub(crate) fn first_woken_by(&self, body: impl FnOnce()) -> Option<TaskKey> {
+        self.first_woken.set(FirstWoken::None);
+        body();
+        match self.first_woken.replace(FirstWoken::NotAsked) {
+            FirstWoken::Task(key) => Some(key),
+            FirstWoken::NotAsked | FirstWoken::None => None,
+        }
+    }
+
+    /// Takes note of a task of this PE that was woken, for whoever asks which is the first. Returns whether it was taken.
+    pub(super) fn take_woken(&self, key: TaskKey) -> bool {
+        let is_taken = matches!(self.first_woken.get(), FirstWoken::None);
+        if is_taken {
+            self.first_woken.set(FirstWoken::Task(key));
+        }
+        is_taken
     }
 
     /// Drops the tasks of a chare that goes.

@@ -8,13 +8,17 @@ use crate::node::mailbox::Work;
 use std::sync::Arc;
 
 impl Deliver for TaskWaker {
-    /// In the run queue if the caller runs on that PE, else in its mailbox.
+    /// With whoever lets the first that is woken go on at once, if somebody does; in the run queue if the caller runs on that PE; else in
+    /// its mailbox.
     #[inline]
     fn deliver(&self) {
         let Self { node, pe, key, .. } = self;
         let is_here = |current: &Pe| current.id == *pe && Arc::ptr_eq(&current.node, node);
         let queued = Pe::try_current(|current| {
             is_here(current).then(|| {
+                if current.tasks.take_woken(*key) {
+                    return;
+                }
                 current.counters.resumed.add(1);
                 current.queue.borrow_mut().push_work(Work::Task(*key));
             })

@@ -2,12 +2,11 @@
 
 use super::programs::{BETWEEN_NODES, CONFORMANCE, DEVICES, IN_CHARES, PING_PONG, STENCIL};
 use crate::report::Report;
-use crate::step::{Finished, Outcome, root, target_directory};
+use crate::step::{Finished, Outcome, built, root, target_directory};
 use serde_json::Value;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 /// What may be carried to a machine that is lent.
@@ -15,8 +14,7 @@ const BYTES_MAX: u64 = 64 << 20;
 
 /// What is built: the same packages with the same features each time, so that each library is built once.
 const PACKAGES: &str = "--release --package chare-device --package chare-tests --package chare-examples --package chare-benches \
-    --features chare-device/cuda,chare-tests/cuda,chare-examples/cuda,chare-benches/cuda \
-    --message-format json-render-diagnostics";
+    --features chare-device/cuda,chare-tests/cuda,chare-examples/cuda,chare-benches/cuda";
 
 /// Cargo's commands, and what they build of it. `test` would make tests of the examples.
 const BUILDS: [(&str, &str); 2] = [
@@ -93,20 +91,11 @@ fn gather(folder: &Path) -> Result<u64, String> {
 
 /// Builds all programs, and returns what Cargo says of each artifact.
 fn build() -> Result<Vec<Value>, String> {
-    let mut built = Vec::new();
+    let mut all = Vec::new();
     for (what, targets) in BUILDS {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-        let mut command = Command::new(cargo);
-        command.current_dir(root()).arg(what).args(PACKAGES.split_whitespace());
-        command.args(targets.split_whitespace()).stderr(Stdio::inherit());
-        let output = command.output().map_err(|error| format!("cargo: {error}"))?;
-        if !output.status.success() {
-            return Err(format!("`cargo {what} {PACKAGES} {targets}`: {}", output.status));
-        }
-        let said = String::from_utf8_lossy(&output.stdout);
-        built.extend(said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()));
+        all.extend(built(&format!("{what} {PACKAGES} {targets}"))?);
     }
-    Ok(built)
+    Ok(all)
 }
 
 /// Where Cargo has put a program.

@@ -118,7 +118,7 @@ impl MatchedExchange {
     /// Lets everything go on that can; after a sleep also what a look costs a system call. Returns whether anything did.
     pub(super) fn advance(&mut self, closing: bool, slept: bool, ticket: Ticket) -> bool {
         self.rounds = self.rounds.wrapping_add(1);
-        let mut happened = self.post(ticket);
+        let mut happened = self.post_left_over(ticket);
         let mut events = std::mem::take(&mut self.events);
         if let Err(error) = self.endpoint.poll(&mut events, ticket) {
             self.lose_all(&error.to_string(), Some(ticket));
@@ -140,7 +140,7 @@ impl MatchedExchange {
     }
 
     /// Posts what others left: read buffers, written messages.
-    fn post(&mut self, ticket: Ticket) -> bool {
+    fn post_left_over(&mut self, ticket: Ticket) -> bool {
         let happened = !self.letters.is_empty();
         while let Some(arrival) = self.read.pop() {
             if let Err(error) = self.endpoint.post(&arrival, ticket) {

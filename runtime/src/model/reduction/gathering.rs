@@ -182,6 +182,10 @@ impl Gathering {
         let found = self.find(place, name);
         let said = found.and_then(|number| self.line.get(number)).map_or(&self.left, |found| &found.said);
         let is_whole = said.len() + 1 == self.children.len();
+        if found.is_none() && is_whole {
+            // It is over before it would stand in the line.
+            return Ok(Some(Statement::Closed(partial)));
+        }
         let bytes = if is_whole { 0 } else { partial.memory_bytes() };
         self.reserve(bytes, allowance)?;
         let number = found.unwrap_or_else(|| self.open(name));

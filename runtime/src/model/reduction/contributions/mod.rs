@@ -163,6 +163,17 @@ impl Contributions {
         }
         let name = Name { callback: share.callback, within };
         let (first, found) = self.find((member, next), name);
+        if found.is_none() && self.is_complete_by_one(within) {
+            // It is over before it would stand in the line, so it has no number there.
+            let next = if first.is_some() { next } else { self.line.end() };
+            if is_newborn {
+                self.newborns.set_next(member, next);
+            }
+            let Share { callback, data } = share;
+            let partial = Partial { callback, within, contributed: 1, data: Some(data) };
+            let closed = Some((self.said.say(Some(name)), partial));
+            return Ok((if is_newborn { NEWBORN } else { next }, closed));
+        }
         let number = found.unwrap_or_else(|| self.open(name));
         let is_ahead = first.is_some_and(|first| first < number);
         self.learn(number, within);
@@ -300,6 +311,12 @@ impl Contributions {
     fn is_complete(&self, open: &Open) -> bool {
         open.present == self.present
             && open.within.is_none_or(|broadcast| self.newborns.have_heard(broadcast))
+    }
+
+    /// Whether a reduction to which nobody has contributed is complete by one contribution.
+    fn is_complete_by_one(&self, within: Option<BroadcastId>) -> bool {
+        let absent = within.map_or(0, |broadcast| self.newborns.count_missed(broadcast));
+        absent + 1 == self.present && within.is_none_or(|broadcast| self.newborns.have_heard(broadcast))
     }
 
     fn close_one(&mut self, number: u64) -> Option<(u64, Partial)> {
