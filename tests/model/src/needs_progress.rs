@@ -74,8 +74,8 @@ impl Talk {
 #[test]
 fn what_found_no_room_is_tried_again_when_there_is() {
     let mut builder = loom::model::Builder::new();
-    // Four threads in every order would take hours.
-    builder.preemption_bound = Some(3);
+    // Four threads in every order would take hours, and three preemptions a minute.
+    builder.preemption_bound = builder.preemption_bound.or(Some(2));
     builder.check(|| {
         let backend =
             Arc::new(Backend { state: Mutex::new((true, false)), readable: AtomicBool::new(false) });
