@@ -3,6 +3,7 @@
 use crate::sample;
 use crate::spread::Spread;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io;
 use std::process::{Command, Stdio};
 
@@ -61,9 +62,13 @@ pub fn compare(comparisons: &[Comparison], rounds: u32) -> io::Result<Vec<f64>> 
     Ok(ratios)
 }
 
-/// One run of a side; adds the libraries that it tells.
-fn measure(side: Side, libraries: &mut BTreeSet<String>) -> io::Result<Vec<f64>> {
-    let failed = |why: String| io::Error::other(format!("`{}`: {why}", side.join(" ")));
+/// Runs a side once, this program with these arguments; returns its samples, and adds the libraries that it tells.
+///
+/// # Errors
+/// When the side cannot be started, fails or tells no sample; the message names it.
+pub fn measure<Word: AsRef<OsStr>>(side: &[Word], libraries: &mut BTreeSet<String>) -> io::Result<Vec<f64>> {
+    let words = || side.iter().map(|word| word.as_ref().to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let failed = |why: String| io::Error::other(format!("`{}`: {why}", words()));
     let child = Command::new(std::env::current_exe()?).args(side).stderr(Stdio::inherit()).output()?;
     let text = String::from_utf8_lossy(&child.stdout);
     libraries.extend(text.lines().filter_map(sample::parse_library).map(str::to_owned));

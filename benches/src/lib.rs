@@ -7,6 +7,7 @@
 
 mod cache_line;
 mod comparison;
+mod efficiency;
 mod ends;
 pub mod launcher;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
@@ -20,7 +21,8 @@ mod socket;
 mod spread;
 
 pub use cache_line::{cache_line, cache_line_each_way};
-pub use comparison::{Comparison, Side, compare};
+pub use comparison::{Comparison, Side, compare, measure};
+pub use efficiency::{Efficiency, metg};
 pub use ends::{Ends, every_second_run, refilled};
 pub use pair::{Deed, play_pair};
 pub use program::{Benchmark, code_of, run};
