@@ -10,6 +10,7 @@
 //!
 //! What protects the frames is part of the hellos ([`Terms`]); the keys for it are those of the handshake ([`Seals`]).
 
+use super::noise;
 use super::protection::{Agreed, Protection, Terms};
 use super::seal::Seals;
 use crate::aead::KEY_BYTES;
@@ -102,7 +103,7 @@ impl Hello {
 pub(super) fn noise(key: &JobKey) -> snow::Builder<'_> {
     NOISE
         .parse()
-        .map(snow::Builder::new)
+        .map(noise::builder)
         .and_then(|builder| builder.psk(0, &key.0))
         .and_then(|builder| builder.prologue(PROLOGUE))
         .expect("the name of the handshake, the key's length and its place are constants")

@@ -21,6 +21,7 @@ mod header;
 mod inbound;
 pub(crate) mod keepalive;
 mod mesh;
+mod noise;
 mod outbound;
 mod protection;
 mod seal;
