@@ -187,6 +187,28 @@ pub(crate) struct Chare {
     pub(crate) constructor: Constructor,
     pub(crate) entries: Vec<Entry>,
     pub(crate) locals: Vec<LocalEntry>,
+    pub(crate) hints: Vec<Hint>,
+}
+
+/// A method that no message calls, which proxies have all the same, for what the compiler says about its calls.
+#[derive(Debug)]
+pub(crate) struct Hint {
+    pub(crate) name: Ident,
+    pub(crate) visibility: Visibility,
+    /// Its `#[cfg(..)]`, which all code generated for it repeats.
+    pub(crate) conditions: Vec<Attribute>,
+    /// How many arguments a call gives.
+    pub(crate) parameters: usize,
+    pub(crate) why: Why,
+}
+
+/// Why no message calls a method.
+#[derive(Debug)]
+pub(crate) enum Why {
+    /// It is no entry.
+    NoEntry,
+    /// It is one that has an error of its own. What it returns, as far as that is sound.
+    Unsound { result: Option<Type> },
 }
 
 /// A trait of entries, sound in everything the macro can see.

@@ -30,7 +30,7 @@ use proc_macro2::TokenStream;
 /// |---|---|---|
 /// | `#[chare]` | created one by one | `CellProxy` |
 /// | `#[chare(array)]` | a collection with indices, which are `u64` | `CellProxy`, `CellElementProxy` |
-/// | `#[chare(array, index = (u32, u32))]` | a collection with indices of this type | `CellProxy`, `CellElementProxy` |
+/// | `#[chare(array, index = usize)]`, `index = (u32, u32)` | a collection with indices of this type | `CellProxy`, `CellElementProxy` |
 /// | `#[chare(group)]` | one for each PE | `CellProxy`, `CellElementProxy` |
 /// | `#[chare(nodegroup)]` | one for each node | `CellProxy`, `CellElementProxy` |
 ///

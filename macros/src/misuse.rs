@@ -56,6 +56,7 @@ pub(crate) enum Misuse {
     PlainThis,
     ThisOfAnother,
     MisplacedThis,
+    FieldOfThis { this: String, field: String },
     BorrowedReturn,
     ImplTraitReturn,
     Generic,
@@ -233,6 +234,10 @@ impl fmt::Display for Misuse {
             ThisOfAnother => out.write_str("an entry starts on its own chare: write `this: This<Self>`"),
             MisplacedThis => out.write_str(
                 "`This<Self>` is no argument: it is the first parameter of an `async` entry, instead of a receiver",
+            ),
+            FieldOfThis { this, field } => write!(
+                out,
+                "`{this}` is a handle, for other entries run while this one waits: reach the chare's `{field}` by `{this}.with(|chare| chare.{field})`"
             ),
             BorrowedReturn => out.write_str(
                 "a result travels to another PE or node and cannot borrow: return the value, `String` for `&str`, `Vec<T>` for `&[T]`",

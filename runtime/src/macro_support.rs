@@ -14,9 +14,9 @@ pub use crate::model::nocopy::{
 };
 pub use crate::model::reduction::reducers::ReducerRegistration;
 pub use crate::model::registry::{
-    AwaitedCalls, AwaitedEntry, Calls, Chare, ChareRegistration, Constructor, Demand, EntryMethod,
-    EntryRegistration, EntryTrait, ImplementationRegistration, ImplementedBy, OnPanic, RunBy, ThisRef,
-    TraitEntry, TraitMethod, TraitRegistration, Wait, kind,
+    AnsweredByAll, AwaitedCalls, AwaitedEntry, Calls, Chare, ChareRegistration, Constructor, Demand,
+    EntryMethod, EntryRegistration, EntryTrait, ImplementationRegistration, ImplementedBy, MarkedEntry,
+    OnPanic, RunBy, ThisRef, TraitEntry, TraitMethod, TraitRegistration, Wait, kind,
 };
 pub use crate::services::aggregation::{AggregatedEntry, aggregated_entry};
 pub use bytemuck;

@@ -7,6 +7,7 @@
 //!
 //! Types are known by their last name only: a renamed `This` or `Received` is refused, never misread.
 
+mod hints;
 mod local;
 mod method;
 mod names;
@@ -59,7 +60,7 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
         candidates.into_iter().partition(|method| method.is_local());
     let (bodiless, candidates): (Vec<&Method>, Vec<&Method>) =
         candidates.into_iter().partition(|method| method.body.is_none() && !method.is_awaited());
-    for entry in bodiless {
+    for entry in &bodiless {
         errors.report(&entry.signature.ident, Misuse::NoBody);
     }
     let mut locals: Vec<_> = local.iter().filter_map(|method| check_local(method, &path, errors)).collect();
@@ -71,6 +72,8 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     check_demands(kind, constructor.as_ref(), &candidates, errors);
     check_aggregates(kind, &candidates, errors);
 
+    let declared: Vec<&Method> = candidates.into_iter().chain(bodiless).collect();
+    let hints = hints::hints(kind, &path, (&unmarked, &declared), &entries);
     let conditions = method::conditions(&block.header.attrs);
     Some(Chare {
         name,
@@ -81,6 +84,7 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
         constructor: constructor?,
         entries,
         locals,
+        hints,
         path,
         generics,
     })

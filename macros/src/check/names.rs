@@ -54,6 +54,30 @@ pub(crate) fn check_trait_names(entries: &mut Vec<Entry>, errors: &mut Errors) {
     entries.retain(|entry| is_free(&entry.name, &OF_TRAITS, &callbacks, errors));
 }
 
+/// The methods of traits that every proxy implements, or that every type does: a method of its own would stand in front of them.
+const OF_ALL: [&str; 14] = [
+    "as_ref",
+    "borrow",
+    "clone",
+    "clone_from",
+    "eq",
+    "fmt",
+    "from",
+    "hash",
+    "into",
+    "ne",
+    "to_owned",
+    "try_into",
+    "type_id",
+    "drop",
+];
+
+/// Whether the proxies of a kind have no method of this name, nor one that makes callbacks of an entry.
+pub(super) fn is_unused(name: &Ident, kind: Kind, entries: &[Entry]) -> bool {
+    let name = plain_name(name);
+    !(reserved(kind).contains(&&*name) || OF_ALL.contains(&&*name) || callbacks(entries).contains_key(&name))
+}
+
 /// The names of the methods that make callbacks, and of their entries.
 fn callbacks(entries: &[Entry]) -> HashMap<String, String> {
     entries

@@ -13,6 +13,7 @@ mod create;
 mod entry;
 mod entry_trait;
 mod hidden;
+mod hints;
 mod members;
 mod names;
 mod proxy;

@@ -1,11 +1,13 @@
-//! Parsing of a block: its shape and its items. Method bodies stay unread.
+//! Parsing of a block: its shape and its items. Method bodies stay unread, but for those of `async` entries.
 
+mod bodies;
 mod helpers;
 
 pub(crate) use helpers::read_helpers;
 
 use crate::ast::{Block, ChareOption, Item, Method, Role};
 use crate::errors::{Errors, Misuse};
+use bodies::read_body;
 use helpers::refuse_helpers;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
@@ -110,6 +112,7 @@ impl RawItem {
         match self {
             Self::Method(mut method) => {
                 read_helpers(&mut method, errors);
+                read_body(&mut method, errors);
                 Item::Method(method)
             }
             Self::Other(mut item) => {

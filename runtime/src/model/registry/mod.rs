@@ -9,6 +9,7 @@ mod chare;
 mod entry_method;
 mod entry_trait;
 mod generic;
+mod hints;
 mod identity;
 pub mod kind;
 pub(crate) mod linked;
@@ -30,6 +31,7 @@ pub use entry_trait::{
     EntryTrait, ImplementationRegistration, ImplementedBy, RunBy, TraitEntry, TraitMethod, TraitRegistration,
 };
 pub use generic::Instantiated;
+pub use hints::{AnsweredByAll, MarkedEntry};
 pub(crate) use identity::{AnyChare, ChareTasks, Identity};
 pub(crate) use name::type_id;
 pub use on_panic::OnPanic;
