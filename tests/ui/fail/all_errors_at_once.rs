@@ -30,12 +30,22 @@ impl Cell {
     fn ghost(&mut self, #[nocopy] row: Vec<f64>) {
         let _ = row;
     }
+
+    #[entry]
+    fn land(&mut self, #[nocopy(post)] row: Posted<f64>) -> u64 {
+        0
+    }
 }
 
-// The sound rest of the block is there: no error here.
-fn call(cells: CellProxy) {
+// The sound rest of the block is there, and calls of the others are no further errors.
+async fn call(cells: CellProxy) {
     cells.sound(1);
     let _ = Cell::new().step("three");
+    let cell = cells.at(1);
+    let _ = cell.step("three").await.max(3_u8);
+    cells.run(3);
+    cell.ghost(vec![1.0]);
+    let _ = cell.land(vec![1.0]).await.max(3_u64);
 }
 
 fn main() {

@@ -53,7 +53,8 @@ impl<T: chare::Message> Table<T> {
 
 chare::instantiate!(Table<u8>);
 
-fn main() {
+#[test]
+fn it_runs() {
     let code = chare::Job::in_process(2, 2).run(|| async {
         let tables = TableProxy::<u8>::create((2, 3));
         let table = tables.at((1, 2));

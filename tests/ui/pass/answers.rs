@@ -74,7 +74,3 @@ async fn use_proxies(oracles: OracleProxy) {
     let _ = everyone;
     oracles.rest();
 }
-
-fn main() {
-    let _ = use_proxies;
-}

@@ -140,8 +140,3 @@ fn use_places() {
     let bound = chare::ArrayOptions::new((1, 1, 1)).bind_to(&range).created(Callback::ignore());
     elsewhere::TileProxy::create(bound).wake();
 }
-
-fn main() {
-    let _ = use_places;
-    let _ = use_proxies;
-}

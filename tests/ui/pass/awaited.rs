@@ -44,7 +44,8 @@ impl Cell {
     async fn run(this: This<Self>) {
         this.when(Self::go).await;
         let to: (u32, u32) = this.when(Self::r#move).reference((1, 2)).await;
-        let (argument, _, _, row) = this.when(Self::ghost).reference(7).matching(|ghost| ghost.3.len() > 3).await;
+        let (argument, _, _, row) =
+            this.when(Self::ghost).reference(7).matching(|ghost| ghost.3.len() > 3).await;
         let ((row, len, answer), ()) = {
             let _: (Self2, Received<f64>) = (argument, row);
             this.when(Self::land).and(this.when(Self::go)).await
@@ -73,8 +74,4 @@ async fn use_proxies(cells: CellProxy) {
     cells.ghost(Self2, String::new(), 7, vec![1.0]);
     let answer: Option<u64> = cells.at((1, 2)).land(vec![1], 1).await;
     let _ = (answer, cells.move_callback());
-}
-
-fn main() {
-    let _ = (use_proxies, |cell: CellElementProxy| cell.run());
 }

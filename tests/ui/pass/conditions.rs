@@ -61,7 +61,3 @@ fn use_proxies() {
     cells.either(1_u8);
     cells.last();
 }
-
-fn main() {
-    let _ = (use_proxies, Never);
-}

@@ -45,7 +45,3 @@ fn call(tile: TileProxy, field: DeviceBufferMut<f32>) {
     one.halo(vec![1.0], SendDeviceBuffer::from(shared.clone()), 3);
     one.land(SendDeviceBuffer::from(shared).on_sent(one.sent_callback()));
 }
-
-fn main() {
-    let _ = call;
-}

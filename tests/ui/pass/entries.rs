@@ -119,7 +119,3 @@ async fn use_proxies(squares: SquareProxy) {
     let _: u64 = all.at(0).sum(3).await;
     let _ = (all.move_callback(), all.at(0) == shape, squares.local() == squares.local());
 }
-
-fn main() {
-    let _ = (use_proxies, use_proxies_that_extend_others);
-}

@@ -80,7 +80,3 @@ async fn use_proxies(rows: RowsProxy<f32, 4>, others: RowsProxy<u8, 2>) {
     others.land(vec![1u8]);
     let _ = others.at((3, 2)).find(&3u8);
 }
-
-fn main() {
-    let _ = use_proxies;
-}

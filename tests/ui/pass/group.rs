@@ -24,7 +24,3 @@ fn use_proxies() {
     let there: CacheElementProxy = caches.on(PeId(3));
     there.clear();
 }
-
-fn main() {
-    let _ = use_proxies;
-}

@@ -61,7 +61,8 @@ fn check<T: chare::Element>(layout: chare::Layout<particles::Particle, T>, bytes
     assert_eq!(size_of::<T>() as u64, bytes);
 }
 
-fn main() {
+#[test]
+fn it_runs() {
     use particles::Particle;
     check(Particle::place(), 32);
     check(Particle::kind(), 2);

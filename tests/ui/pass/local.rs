@@ -50,7 +50,3 @@ fn use_proxies(keepers: &KeeperProxy) {
     let _: usize = keeper.add("one".into(), "");
     let _: Option<Self2> = keeper.find("one", |name, key| name == key);
 }
-
-fn main() {
-    let _ = use_proxies;
-}

@@ -100,7 +100,3 @@ fn use_proxies() {
     let _ = callback;
     cell.most(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, vec![0]);
 }
-
-fn main() {
-    let _ = (local, use_proxies);
-}

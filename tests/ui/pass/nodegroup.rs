@@ -25,7 +25,3 @@ fn use_proxies() {
     let there: TableElementProxy = tables.on(NodeId(1));
     there.insert(3, "three".to_owned());
 }
-
-fn main() {
-    let _ = use_proxies;
-}

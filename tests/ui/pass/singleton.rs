@@ -28,7 +28,3 @@ fn use_proxies() {
     let callback: Callback<String> = there.with(chare::CallOptions::new()).greet_callback();
     let _ = callback;
 }
-
-fn main() {
-    let _ = use_proxies;
-}

@@ -1,8 +1,0 @@
-#![allow(unused)]
-
-use chare::prelude::*;
-
-#[chare(array)]
-struct Cell;
-
-fn main() {}
