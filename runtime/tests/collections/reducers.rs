@@ -1,11 +1,9 @@
 //! Reducers: the contributions of members and the results that their callback gets, whatever the job's shape.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::prelude::*;
 use chare::{ArrayOptions, Contribution, Job, Statistics};
 use chare::{bit_and, bit_or, bit_xor, logical_and, logical_or, logical_xor};
-use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
 
 /// One process with one, two and four PEs, and several processes.

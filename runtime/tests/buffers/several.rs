@@ -1,11 +1,9 @@
 //! Several buffers under one nocopy argument: the elements of all arrive in order and land where each belongs, over every path.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::layout::{Dims, Layout};
 use chare::prelude::*;
 use chare::{Element, Job, Landing, PartMut, Rest, Several, SeveralMut, Shown};
-use every_path::on_every_path;
 
 const SHAPES: [(u32, u32); 3] = [(1, 1), (1, 2), (2, 2)];
 

@@ -2,11 +2,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "waits as long as users would")]
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::prelude::*;
 use chare::{ArrayOptions, CallOptions, Job};
-use every_path::on_every_path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,8 @@
 //! Polymorphic arguments: several types in one, as an enum and as a trait object.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::prelude::*;
 use dyn_clone::DynClone;
-use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
 
 /// Commands of a closed set of types, all in one place.

@@ -1,10 +1,8 @@
 //! Arrays of every dimension and index type: each element is where its index says, once, whatever carries the messages.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::prelude::*;
 use chare::{ArrayMap, ArrayOptions, Job, Placement};
-use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
 
 /// Nodes and PEs per node.

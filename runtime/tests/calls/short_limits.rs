@@ -3,13 +3,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "a thread outside the job is what is tested")]
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use bytemuck::{Pod, Zeroable};
 use chare::Job;
 use chare::layout::Layout;
 use chare::prelude::*;
-use every_path::on_every_path;
 
 /// Stands at multiples of a cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]

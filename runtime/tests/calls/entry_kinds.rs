@@ -1,10 +1,8 @@
 //! Kinds of entries: those that are called in other ways than by a queued message, and those that others must not disturb.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::prelude::*;
 use chare::{Job, JobError};
-use every_path::on_every_path;
 use std::rc::Rc;
 
 const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 3), (2, 2), (3, 1)];

@@ -3,14 +3,12 @@
 #![expect(clippy::disallowed_methods, reason = "a thread outside the job is what is tested")]
 #![expect(unsafe_code, reason = "makes buffers of memory that others own")]
 
-mod every_path;
-
+use crate::every_path::{has_cma, on_every_path};
 use chare::prelude::*;
 use chare::{
     Job, Landing, ReachOptions, RegisteredSource, RegisteredTarget, Registration, SourceHandle, Status,
     TargetHandle, rget, rput, try_rget, try_rput,
 };
-use every_path::{has_cma, on_every_path};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

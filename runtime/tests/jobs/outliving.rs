@@ -1,10 +1,8 @@
 //! Panics that chares outlive: callers learn of them, chares go on or are made anew, and the job goes on.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::prelude::*;
 use chare::{Exchange, Gather, Job, NoAnswer, Partition};
-use every_path::on_every_path;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Goes on with the state that a panic left.

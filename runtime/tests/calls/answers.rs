@@ -1,9 +1,7 @@
 //! Results of entries: entries that return something, futures, and callbacks to every kind of target.
 
-mod every_path;
-
+use crate::every_path::{on_every_path, paths};
 use chare::prelude::*;
-use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -209,7 +207,7 @@ where
 {
     let run = |(nodes, pes): (u32, u32)| {
         let main = main.clone();
-        every_path::paths().into_iter().map(move |(_, network)| {
+        paths().into_iter().map(move |(_, network)| {
             let job = chare::Job::in_process(nodes, pes).network(network);
             job.run(main.clone()).map_err(|error| error.to_string())
         })

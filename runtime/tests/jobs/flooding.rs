@@ -1,10 +1,8 @@
 //! Floods between nodes that send each other more than they take at once: no node stands still and nothing is lost.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::Job;
 use chare::prelude::*;
-use every_path::on_every_path;
 
 /// More than a window and what may wait before it hold, of one sender.
 const MESSAGES: u64 = 110_000;

@@ -1,11 +1,9 @@
 //! Completion detection: never before all is consumed, whatever else goes on, and as often as it is asked for.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::Job;
 use chare::completion_detection::CompletionDetectorProxy;
 use chare::prelude::*;
-use every_path::on_every_path;
 
 const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 3), (2, 2), (4, 1)];
 

@@ -1,10 +1,8 @@
 //! What comes after a collection: creations and calls that wait for a group's member, and members that their creator wants at once.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::CallOptions;
 use chare::prelude::*;
-use every_path::on_every_path;
 
 const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 3), (4, 1), (2, 2)];
 

@@ -1,10 +1,8 @@
 //! Nocopy broadcasts over every path: once into each process, shared by its members, completed exactly once.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::ArrayOptions;
 use chare::prelude::*;
-use every_path::on_every_path;
 
 /// One, two, four and six processes (six are two levels of the tree), and several PEs in each.
 const SHAPES: [(u32, u32); 6] = [(1, 1), (1, 3), (2, 1), (4, 1), (6, 1), (6, 2)];

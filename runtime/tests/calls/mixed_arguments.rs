@@ -1,11 +1,9 @@
 //! Short nocopy arguments, which travel with their messages, beside lent ones where there is little room, and in multicasts to sections: each
 //! buffer comes back once, with its bytes, and nothing stands still.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::Job;
 use chare::prelude::*;
-use every_path::on_every_path;
 use std::cell::RefCell;
 use std::rc::Rc;
 

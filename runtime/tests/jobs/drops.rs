@@ -1,10 +1,8 @@
 //! Drops of values of the user: whatever a drop does, and whenever, nothing hangs, and a drop that panics is told.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::prelude::*;
 use chare::{Job, JobError};
-use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::Arc;

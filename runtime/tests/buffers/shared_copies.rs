@@ -1,12 +1,10 @@
 //! Copies from layout to layout that the receiver and the owner of the source make together: what is selected lands where it belongs,
 //! whoever copied which part of it, and nobody has to be there for it.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::layout::{Dims, Layout};
 use chare::prelude::*;
 use chare::{Job, Landing};
-use every_path::on_every_path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Planes, rows and elements of the grids.

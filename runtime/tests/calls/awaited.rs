@@ -1,10 +1,8 @@
 //! Awaited calls of `async` entries: by reference number, by condition, in any order, together and against each other.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::prelude::*;
 use chare::{ArrayOptions, Job};
-use every_path::on_every_path;
 
 /// One process with one, two and four PEs, and several processes.
 const SHAPES: [(u32, u32); 5] = [(1, 1), (1, 2), (1, 4), (2, 2), (3, 1)];

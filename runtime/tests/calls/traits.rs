@@ -2,11 +2,9 @@
 
 #![expect(clippy::disallowed_types, reason = "programs keep proxies in them")]
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::prelude::*;
 use chare::{CallOptions, Priority};
-use every_path::on_every_path;
 
 const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 3), (2, 2), (3, 1)];
 

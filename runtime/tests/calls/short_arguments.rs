@@ -1,12 +1,10 @@
 //! Short nocopy arguments, which travel with their messages: up to the longest and one element beyond, whole and by layouts, for every kind
 //! of parameter, over every path.
 
-mod every_path;
-
+use crate::every_path::on_every_path;
 use chare::layout::Layout;
 use chare::prelude::*;
 use chare::{Job, Landing, Registration};
-use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
 
 const SHAPES: [(u32, u32); 3] = [(1, 2), (2, 1), (2, 2)];

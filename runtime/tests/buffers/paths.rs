@@ -2,14 +2,12 @@
 
 #![expect(clippy::disallowed_methods, reason = "a thread outside the job is what is tested")]
 
-mod every_path;
-
+use crate::every_path::{on_every_path, paths};
 use chare::prelude::*;
 use chare::{
     Job, JobError, Landing, Layout, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget,
     rput,
 };
-use every_path::{on_every_path, paths};
 
 /// Nodes and PEs per node that between them have every kind of neighbour.
 const SHAPES: [(u32, u32); 3] = [(2, 1), (2, 2), (3, 1)];
