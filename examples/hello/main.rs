@@ -19,7 +19,11 @@ impl Greeter {
 }
 
 fn main() -> std::process::ExitCode {
-    chare::run(|_arguments| async {
+    chare::run(|arguments| async move {
+        if !arguments.is_empty() {
+            eprintln!("hello takes no arguments of its own; `+help` lists the options of every program");
+            return chare::exit(2);
+        }
         let (greetings, done) = chare::future();
         GreeterProxy::create().greet(done);
         let greetings = greetings.await;

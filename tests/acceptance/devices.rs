@@ -1,7 +1,9 @@
-//! Programs that were built for devices of NVIDIA, where there is none: jobs run, and who asks for a device hears in words what is missing.
+//! Programs that were built for devices of NVIDIA, where there is none: jobs run, who asks for a device hears in words what is missing, and
+//! a job that names them does not start.
 
 use crate::run::{probe, run};
-use chare_tests::Program;
+use chare_tests::{Outcome, Program};
+use std::process::Command;
 
 /// Whether this machine lacks the driver; a line says so if not.
 fn is_missing() -> bool {
@@ -17,7 +19,7 @@ fn jobs_run_where_there_is_no_device() {
     if !is_missing() {
         return;
     }
-    for layout in ["", "+n 2", "+n 2 +device cuda", "+n 2 +p 2 +device none"] {
+    for layout in ["", "+n 2", "+n 2 +p 2 +device none"] {
         let outcome = run(probe(&format!("lend {layout}")));
         assert_eq!(outcome.code, Some(0), "{layout}: {outcome:?}");
         assert_eq!(outcome.stderr, "", "{layout}: {outcome:?}");
@@ -30,11 +32,33 @@ fn who_asks_for_a_device_hears_what_is_missing() {
         return;
     }
     for layout in ["", "+n 2"] {
-        let outcome = Program::example("stencil2d").run(&format!("--device cuda {layout}"));
-        assert_ne!(outcome.code, Some(0), "{layout}: {outcome:?}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_on_devices"));
+        command.args(layout.split_whitespace());
+        let outcome = run(command);
+        assert_eq!(outcome.code, Some(1), "{layout}: {outcome:?}");
         let message = outcome.complaint();
-        for clue in ["Tile::", "no device: libcuda.so.1 not found", "NVIDIA's driver is not installed"] {
+        for clue in ["Peer::", "libcuda.so.1 not found", "NVIDIA's driver is not installed"] {
             assert!(message.contains(clue), "{layout} mentions `{clue}`: {message}");
         }
+    }
+}
+
+#[test]
+fn a_job_that_names_devices_does_not_start_without_them() {
+    if !is_missing() {
+        return;
+    }
+    let refused = |outcome: Outcome| {
+        assert_eq!((outcome.code, &*outcome.stdout), (Some(2), ""), "{outcome:?}");
+        let message = outcome.complaint();
+        for clue in
+            ["`+device cuda` finds none", "libcuda.so.1 not found", "NVIDIA's driver is not installed"]
+        {
+            assert!(message.contains(clue), "mentions `{clue}`: {message}");
+        }
+    };
+    for layout in ["", "+n 2"] {
+        refused(run(probe(&format!("lend +device cuda {layout}"))));
+        refused(Program::example("stencil2d").run(&format!("--device cuda {layout}")));
     }
 }

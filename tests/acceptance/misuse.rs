@@ -3,9 +3,10 @@
 use crate::run::{deprived, probe, run};
 use std::process::Command;
 
+/// Whatever finds that an option is wrong, and whenever: nothing has run, and the code says so.
 fn refused(arguments: &str, clues: &[&str]) {
     let outcome = run(probe(arguments));
-    assert_ne!(outcome.code, Some(0), "`{arguments}`: {outcome:?}");
+    assert_eq!((outcome.code, &*outcome.stdout), (Some(2), ""), "`{arguments}`: {outcome:?}");
     let message = outcome.complaint();
     for clue in clues {
         assert!(message.contains(clue), "`{arguments}` mentions `{clue}`: {message}");
@@ -36,6 +37,20 @@ fn wrong_options_are_answered_with_the_right_ones() {
         &["`+tags` puts tags on what goes over ofi, verbs or mpi", "leave it out"],
     );
     refused("handover +n 2 +clear +fault flip=9", &["`+fault flip` and `+clear` exclude each other"]);
+    refused("handover ++ppn 2", &["`++ppn` is an option of Charm++", "`+p N`"]);
+    refused("handover +balancer GreedyLB", &["`+balancer` is an option of Charm++", "elements do not move"]);
+}
+
+#[test]
+fn processors_that_no_pe_will_use_are_told_of() {
+    for (options, is_told) in [("", true), ("+p 1", false), ("+p 2", false), ("+n 2", false)] {
+        let mut command = probe(&format!("handover {options}"));
+        command.env("SLURM_CPUS_PER_TASK", "8");
+        let outcome = run(command);
+        assert_eq!(outcome.code, Some(0), "{options}: {outcome:?}");
+        let told = outcome.stderr.contains("given 8 processors and runs 1 PE: `+p auto`");
+        assert_eq!((told, outcome.stderr.is_empty()), (is_told, !is_told), "{options}: {outcome:?}");
+    }
 }
 
 #[test]

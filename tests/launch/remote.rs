@@ -179,7 +179,7 @@ fn slots_say_how_many_nodes_a_host_takes() {
         let ended = end(&mut run(4, &hosts, &script));
         assert_eq!(ended.sorted_lines(), ["alpha", "alpha", "alpha", "beta"], "{list}: {ended:?}");
         let ended = end(&mut run(6, &hosts, &script));
-        assert_eq!(ended.code, Some(1), "{list}: {ended:?}");
+        assert_eq!(ended.code, Some(2), "{list}: {ended:?}");
         assert!(ended.complaint().contains("6 nodes do not fit into the 5 slots"), "{list}: {ended:?}");
     }
     fs::write(file.path(), "alpha\nbeta max_slots=4\n").unwrap();

@@ -52,8 +52,8 @@ fn too_few_descriptors_are_an_error_with_its_cure() {
 #[test]
 fn ordinary_programs_can_be_launched_too() {
     let ended = end(run(2, &["-p", "3"], &["sh", "-c", "echo $CHARE_P"]).env_remove("CHARE_P"));
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "3\n3\n"));
     // Nobody should take two singles for a job of two.
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), "3\n3\n"));
     assert!(ended.complaint().contains("none of the 2 processes joined the job"), "{ended:?}");
 }
 
@@ -80,7 +80,7 @@ fn nodes_inherit_nothing_that_the_launchers_caller_left_open() {
     let place = tempfile::tempdir().unwrap();
     let script = format!("exec 9>lock; exec {RUN} -n 1 -- ls -l /proc/self/fd");
     let ended = end(Command::new("sh").args(["-c", &script]).current_dir(&place));
-    assert!(ended.code == Some(0) && ended.stdout.contains("0 -> "), "{ended:?}");
+    assert!(ended.code == Some(1) && ended.stdout.contains("0 -> "), "{ended:?}");
     assert!(!ended.stdout.contains("/lock"), "{ended:?}");
 }
 
@@ -119,7 +119,7 @@ fn bad_options_stop_the_start_with_one_line() {
         assert!(ended.complaint().contains(words), "{ended:?}");
     }
     let ended = end(Command::new(NODE).args(["gather", "+n", "2"]).env("CHARE_STARTUP_TIMEOUT", "soon"));
-    assert_eq!(ended.code, Some(1));
+    assert_eq!(ended.code, Some(2));
     assert!(ended.complaint().contains("takes 1 to"), "{ended:?}");
     let ended = end(Command::new(NODE).arg("gather").env("CHARE_LAUNCH", "nonsense"));
     assert_eq!(ended.code, Some(1));

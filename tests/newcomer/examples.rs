@@ -28,10 +28,12 @@ fn every_example_runs_without_arguments() {
 
 #[test]
 fn every_example_says_where_the_options_of_the_runtime_are() {
-    // `hello` has no options of its own.
+    // `hello` has no options of its own, and says so.
     for name in names().into_iter().filter(|name| name != "hello") {
         let said = Program::example(&name).pass("--help");
         assert!(said.contains("`+help`"), "{name}: {said}");
     }
     assert!(Program::example("hello").pass("+help").contains("+n <N>"));
+    let refused = Program::example("hello").run("--help");
+    assert!(refused.code == Some(2) && refused.stderr.contains("`+help`"), "{refused:?}");
 }

@@ -15,3 +15,12 @@ fn the_readmes_and_the_book_show_the_hello_example() {
         );
     }
 }
+
+#[test]
+fn containers_of_editors_begin_with_the_hello_example() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect(path);
+    let container: serde_json::Value =
+        serde_json::from_str(&read(".devcontainer/devcontainer.json")).expect("JSON");
+    let command = container["postCreateCommand"].as_str().expect("a command");
+    assert!(command.starts_with("cargo run --release --example hello -- "), "{command}");
+}

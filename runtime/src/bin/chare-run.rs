@@ -1,7 +1,7 @@
 //! `chare-run`: launches a chare program as several processes, here or on a list of hosts.
 
 use chare::Pes;
-use chare::launch::{Host, NODES_MAX, Plan, launch, serve_agent, startup_timeout};
+use chare::launch::{Host, NODES_MAX, Plan, WRONG_OPTION, launch, serve_agent, startup_timeout};
 use clap::Parser;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Launches a chare program as several processes, here or on a list of hosts.
 ///
-/// Its exit code is zero, or that of the first process which failed.
+/// Its exit code is zero, or that of the first process which failed; 1 if none of the processes joined the job, and 2 if the options are wrong.
 #[derive(Parser)]
 #[command(name = "chare-run", version)]
 struct Options {
@@ -55,13 +55,13 @@ struct Options {
 fn main() -> ExitCode {
     let options = Options::parse();
     let run = if options.agent {
-        serve_agent().map_err(|cause| cause.to_string())
+        serve_agent().map_err(|cause| (cause.to_string(), 1))
     } else {
-        plan(options).map(|plan| launch(&plan))
+        plan(options).map(|plan| launch(&plan)).map_err(|cause| (cause, WRONG_OPTION))
     };
-    run.unwrap_or_else(|error| {
+    run.unwrap_or_else(|(error, code)| {
         eprintln!("chare-run: {error}");
-        ExitCode::FAILURE
+        ExitCode::from(code)
     })
 }
 

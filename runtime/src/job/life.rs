@@ -16,7 +16,7 @@ use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::model::nocopy::LayoutMethod;
 use crate::model::topology::Topology;
-use crate::node::devices::{DeviceChoice, Devices};
+use crate::node::devices::{self, DeviceChoice, Devices};
 use crate::node::{Above, Ending, Node};
 use crate::pe::running::Running;
 use crate::pe::{Pe, panics};
@@ -84,6 +84,8 @@ pub(crate) fn open(
     if let Some(name) = program::duplicate() {
         return Err(JobError::Config(format!("two chare types or reducers are called `{name}`; rename one")));
     }
+    devices::require(&options.device)
+        .map_err(|error| JobError::Config(format!("`+device {}` finds none: {error}", options.device)))?;
     fence::prepare();
     let id = bootstrap.node();
     let lrts = |cause| JobError::Lrts { node: id, cause };

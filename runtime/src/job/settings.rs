@@ -10,6 +10,10 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+/// The exit code of a program that starts nothing, because its options are wrong or do not fit the machine.
+#[cfg_attr(not(feature = "launch"), expect(unreachable_pub, reason = "`launch` shows it"))]
+pub const WRONG_OPTION: u8 = 2;
+
 /// The settings of a run, which the `+options` of a command line fill in, or the program itself:
 ///
 /// ```no_run
@@ -69,6 +73,8 @@ pub struct Config {
     pub stats: bool,
     /// `+dashboard`: the address at which node 0 serves the job's dashboard.
     pub dashboard: Option<SocketAddr>,
+    /// The processors that a batch system gave to this process, where nobody has said how many PEs are to use them.
+    pub(crate) idle_processors: Option<u32>,
     /// The program's own arguments, without its name.
     pub program_arguments: Vec<String>,
 }
@@ -101,6 +107,7 @@ impl Default for Config {
             device: DeviceChoice::default(),
             stats: false,
             dashboard: None,
+            idle_processors: None,
             program_arguments: Vec::new(),
         }
     }

@@ -1,5 +1,6 @@
 //! A command line, split: the runtime's options, and the arguments of the program.
 
+use super::charm;
 use super::error::ConfigError;
 use clap::{ArgAction, Command};
 use std::ffi::OsString;
@@ -13,7 +14,7 @@ pub(super) struct Split {
 
 impl Split {
     /// # Errors
-    /// An argument that is not valid UTF-8.
+    /// An argument that is not valid UTF-8, or an option of Charm++'s launcher.
     pub(super) fn of(
         arguments: impl IntoIterator<Item = OsString>,
         command: &Command,
@@ -25,6 +26,9 @@ impl Split {
                 split.program_arguments.push(argument);
                 split.program_arguments.extend(arguments);
                 break;
+            }
+            if let Some(instead) = argument.strip_prefix("++").and_then(charm::instead) {
+                return Err(ConfigError::OfCharm { option: argument, instead });
             }
             let name =
                 argument.strip_prefix('+').filter(|name| name.starts_with(|c: char| c.is_alphabetic()));

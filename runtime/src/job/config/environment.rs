@@ -17,9 +17,19 @@ const OTHER_VARIABLES: [&str; 4] = [
 ];
 const TEST_PREFIX: &str = "CHARE_TEST_";
 
+/// The processors that Slurm gave to each task, if they are several and this process is the first task, or the only one.
+pub(super) fn processors_of_task(environment: &[(OsString, OsString)]) -> Option<u32> {
+    let number = |name: &str| {
+        let (_, value) = environment.iter().find(|(variable, _)| variable == name)?;
+        value.to_str()?.parse::<u32>().ok()
+    };
+    let is_first = number("SLURM_PROCID").is_none_or(|task| task == 0);
+    number("SLURM_CPUS_PER_TASK").filter(|processors| is_first && *processors > 1)
+}
+
 /// The options that the environment sets, by their names.
 pub(super) fn twins(
-    environment: impl IntoIterator<Item = (OsString, OsString)>,
+    environment: Vec<(OsString, OsString)>,
     command: &Command,
 ) -> Result<BTreeMap<String, String>, ConfigError> {
     let mut twins = BTreeMap::new();

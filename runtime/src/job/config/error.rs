@@ -1,5 +1,6 @@
 //! Errors of options and their environment variables, in one line and in the runtime's spelling.
 
+use super::charm;
 use super::spelling::variable_of;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::collections::BTreeMap;
@@ -24,6 +25,16 @@ pub enum ConfigError {
         option: String,
         /// Empty, or the option that was probably meant, as a clause.
         hint: String,
+    },
+    /// It is an option of Charm++.
+    #[error(
+        "`{option}` is an option of Charm++; here, {instead}; `+help` lists all, and what follows `--` is the program's own"
+    )]
+    OfCharm {
+        /// The option as it was typed.
+        option: String,
+        /// What stands in its place, or that nothing does.
+        instead: &'static str,
     },
     /// There is no such variable.
     #[error("unknown environment variable `{variable}`{hint}; `+help` lists all")]
@@ -53,6 +64,9 @@ pub(super) fn explain(error: &clap::Error, from_environment: &BTreeMap<String, S
         _ => String::new(),
     };
     if error.kind() == ErrorKind::UnknownArgument {
+        if let Some(instead) = charm::instead(subject.split('=').next().unwrap_or_default()) {
+            return ConfigError::OfCharm { option: format!("+{subject}"), instead };
+        }
         let hint = suggestion(error).map_or_else(String::new, |known| format!(" (did you mean `+{known}`?)"));
         return ConfigError::UnknownOption { option: format!("+{subject}"), hint };
     }

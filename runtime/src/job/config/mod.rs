@@ -5,9 +5,11 @@
 //!    with anything but a letter behind it (`+5`) belongs to the program, and so does everything from `--` on. An option whose value may
 //!    be left out (`+dashboard`) takes what follows it as its value only if that can be one.
 //! 2. Each option has a twin in the environment: `+pemap` is `CHARE_PEMAP`. The command line wins.
-//! 3. An argument or variable that begins like an option or a twin and is none stops the start; the error names the right spelling.
+//! 3. An argument or variable that begins like an option or a twin and is none stops the start; the error names the right spelling, or what
+//!    stands here for an option of Charm++.
 
 mod arguments;
+mod charm;
 mod environment;
 mod error;
 mod spelling;
@@ -47,9 +49,9 @@ const DASHBOARD_HERE: &str = "127.0.0.1:0";
 /// The options as clap knows them; the doc comments are the help table.
 #[derive(Args)]
 struct Options {
-    /// PEs (threads) of each node; auto: one for each processor
-    #[arg(long, value_name = "N", default_value_t)]
-    p: Pes,
+    /// PEs (threads) of each node; auto: one for each processor [default: 1]
+    #[arg(long, value_name = "N")]
+    p: Option<Pes>,
     /// Nodes (processes) that the program starts on this host
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(NODES_PER_HOST_MAX)))]
@@ -135,6 +137,8 @@ impl Config {
         arguments: impl IntoIterator<Item = OsString>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Parsed, ConfigError> {
+        let environment: Vec<_> = environment.into_iter().collect();
+        let given = environment::processors_of_task(&environment);
         let command = command();
         let Split { mut options, program_arguments } = Split::of(arguments, &command)?;
         let twins = environment::twins(environment, &command)?;
@@ -159,8 +163,14 @@ impl Config {
         };
         lacks("dashboard", options.dashboard.is_some(), cfg!(feature = "dashboard"))?;
         lacks("dsa", options.dsa, cfg!(feature = "dsa"))?;
+        if options.device == Some(DeviceChoice::Cuda) && !cfg!(feature = "cuda") {
+            let cause = "`+device cuda` needs the feature `cuda` of the crate `chare`, without which this program was built; \
+                         `+device software` does without a device";
+            return Err(ConfigError::Value(cause.to_owned()));
+        }
+        let idle_processors = given.filter(|_| options.p.is_none());
         Ok(Parsed::Run(Box::new(Self {
-            pes_per_node: options.p,
+            pes_per_node: options.p.unwrap_or_default(),
             nodes: options.n,
             lrts: options.lrts,
             nolocal: options.nolocal,
@@ -184,6 +194,7 @@ impl Config {
             device: options.device.unwrap_or_default(),
             stats: options.stats,
             dashboard: options.dashboard,
+            idle_processors,
             program_arguments,
         })))
     }

@@ -55,7 +55,6 @@ fn options_are_taken_out_and_the_rest_is_left_in_order() {
 fn devices_are_chosen_by_their_kind() {
     for (line, device) in [
         ("", DeviceChoice::Found),
-        ("+device cuda", DeviceChoice::Cuda),
         ("+device none", DeviceChoice::None),
         ("+device=software:2", DeviceChoice::software(2)),
     ] {
@@ -65,6 +64,12 @@ fn devices_are_chosen_by_their_kind() {
     assert!(refused.contains("`software:N`"), "{refused}");
     let refused = refusal("", &[("CHARE_DEVICE", "software:0")]);
     assert!(refused.contains("CHARE_DEVICE"), "{refused}");
+    if cfg!(feature = "cuda") {
+        assert_eq!(run("+device cuda").device, DeviceChoice::Cuda);
+    } else {
+        let refused = refusal("+device cuda", &[]);
+        assert!(refused.contains("needs the feature `cuda`") && refused.contains("software"), "{refused}");
+    }
 }
 
 #[test]
@@ -83,7 +88,7 @@ fn glued_numbers_are_understood() {
 
 #[test]
 fn signed_numbers_and_lone_signs_are_the_programs() {
-    assert_eq!(run("+5 + +-x ++p +.5").program_arguments, ["+5", "+", "+-x", "++p", "+.5"]);
+    assert_eq!(run("+5 + +-x ++x +.5").program_arguments, ["+5", "+", "+-x", "++x", "+.5"]);
 }
 
 #[test]
@@ -98,8 +103,45 @@ fn unknown_options_are_errors_with_the_right_spelling() {
     assert!(refusal("+pemapp 3", &[]).starts_with("unknown option `+pemapp` (did you mean `+pemap`?)"));
     assert!(refusal("+stat", &[]).contains("did you mean `+stats`?"));
     assert!(refusal("+NOCMA", &[]).starts_with("unknown option `+NOCMA`"));
-    assert!(refusal("+ppn 3", &[]).contains("unknown option `+ppn`"));
     assert!(refusal("+xyzzy", &[]).contains("`+help` lists all"));
+}
+
+#[test]
+fn options_of_charm_are_refused_by_what_stands_in_their_place() {
+    for (line, option, instead) in [
+        ("+ppn 3", "`+ppn`", "`+p N`"),
+        ("++ppn 3", "`++ppn`", "`+p N`"),
+        ("+balancer GreedyLB", "`+balancer`", "do not move yet"),
+        ("+LBPeriod=5", "`+LBPeriod", "do not move yet"),
+        ("++nodelist hosts", "`++nodelist`", "`chare-run --hosts A,B`"),
+        ("+setcpuaffinity", "`+setcpuaffinity`", "`+pemap LIST`"),
+        ("+restart log", "`+restart`", "no checkpoints yet"),
+    ] {
+        let refused = refusal(line, &[]);
+        assert!(
+            refused.starts_with(option) && refused.contains("is an option of Charm++; here, "),
+            "{refused}"
+        );
+        assert!(refused.contains(instead), "{line}: {refused}");
+    }
+    assert_eq!(run("a -- ++ppn 3").program_arguments, ["a", "--", "++ppn", "3"]);
+    assert!(refusal("+LB", &[]).contains("Charm++") && refusal("+lb", &[]).starts_with("unknown option"));
+}
+
+#[test]
+fn processors_of_a_batch_system_are_told_of_unless_the_user_says_how_many_pes_there_are() {
+    let eight = ("SLURM_CPUS_PER_TASK", "8");
+    assert_eq!(run_with("", &[eight]).idle_processors, Some(8));
+    assert_eq!(run_with("", &[eight, ("SLURM_PROCID", "0")]).idle_processors, Some(8));
+    for (line, environment) in [
+        ("", [eight, ("SLURM_PROCID", "1")]),
+        ("+p 1", [eight, ("SLURM_PROCID", "0")]),
+        ("+p auto", [eight, ("SLURM_PROCID", "0")]),
+        ("", [eight, ("CHARE_P", "1")]),
+        ("", [("SLURM_CPUS_PER_TASK", "1"), ("SLURM_PROCID", "0")]),
+    ] {
+        assert_eq!(run_with(line, &environment).idle_processors, None, "{line} {environment:?}");
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ const DESCRIPTORS_PER_NODE: u64 = 4;
 /// How many descriptors the launcher needs for itself: those of tokio's runtime, and those of starting a process.
 const DESCRIPTORS_OWN: u64 = 64;
 
-/// Launches a job and returns its exit code: zero, or that of the first node which failed.
+/// Launches a job and returns its exit code: zero, or that of the first node which failed, or 1 if all were strangers, which never joined.
 ///
 /// Blocks until no process of the job is left, but for those that a node started and that left its process group. An error is one line on
 /// standard error. What this process has open, beyond standard input, output and error, no process inherits that it starts from now on.
@@ -40,7 +40,7 @@ pub fn launch(plan: &Plan) -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             events::error(format_args!("chare: {error}"));
-            ExitCode::FAILURE
+            ExitCode::from(error.code())
         }
     }
 }

@@ -35,6 +35,7 @@ mod remote;
 mod signals;
 
 pub use crate::job::patience::{TIMEOUT_VARIABLE, TimeoutError, startup_timeout};
+pub use crate::job::settings::WRONG_OPTION;
 pub use hosts::{Host, HostError};
 pub use launcher::launch;
 pub use plan::{NODES_MAX, Plan, PlanError};
@@ -56,7 +57,7 @@ pub fn run_here(config: &Config, program: impl Into<OsString>, argv: Vec<OsStrin
         Ok(patience) => patience,
         Err(error) => {
             events::error(format_args!("chare: {error}"));
-            return ExitCode::FAILURE;
+            return ExitCode::from(WRONG_OPTION);
         }
     };
     launch(&Plan {

@@ -4,6 +4,7 @@ use super::hosts::Host;
 use super::message::Program;
 use crate::job::limits::NODES_PER_HOST_MAX;
 use crate::job::patience::TimeoutError;
+use crate::job::settings::WRONG_OPTION;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
@@ -64,6 +65,16 @@ pub enum PlanError {
     /// The system grants too little.
     #[error("the launcher cannot start: {0}")]
     System(#[from] std::io::Error),
+}
+
+impl PlanError {
+    /// The launcher's exit code.
+    pub(super) fn code(&self) -> u8 {
+        match self {
+            Self::System(_) => 1,
+            Self::Nodes(_) | Self::Timeout(_) | Self::Slots { .. } => WRONG_OPTION,
+        }
+    }
 }
 
 /// A host and its share of the job.

@@ -3,7 +3,7 @@
 use super::Program;
 use crate::job::config::Parsed;
 use crate::job::launch;
-use crate::job::settings::Config;
+use crate::job::settings::{Config, WRONG_OPTION};
 use chare_lrts::events;
 use std::process::ExitCode;
 
@@ -45,7 +45,7 @@ impl Program {
             }
             Err(error) => {
                 events::error(error);
-                Err(ExitCode::from(2))
+                Err(ExitCode::from(WRONG_OPTION))
             }
         }
     }

@@ -5,6 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the process ends, and real threads are joined")]
 
+use crate::job::settings::WRONG_OPTION;
 use crate::model::error::JobError;
 use crate::node::Outcome;
 use chare_lrts::bootstrap::quit;
@@ -25,7 +26,12 @@ pub(super) struct End {
 impl End {
     /// The exit code for `fn main`; tells the result to those who wait for it. Does not return while PEs run: see [`Program::run`](super::Program::run).
     pub(super) fn exit(self) -> ExitCode {
-        let code = self.result.as_ref().map_or(1, |code| exit_byte(*code));
+        let code = match &self.result {
+            Ok(code) => exit_byte(*code),
+            // Nothing has begun: the options do not fit the machine, or each other.
+            Err(JobError::Config(_)) if self.outcome.is_none() => WRONG_OPTION,
+            Err(_) => 1,
+        };
         if let Some(outcome) = self.outcome {
             outcome.send_replace(Some(self.result));
         }

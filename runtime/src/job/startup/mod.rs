@@ -40,7 +40,7 @@ use end::{End, exit_byte, join_within};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use telling::{describe, print, refuse, report, say};
+use telling::{Refusal, describe, print, refuse, report, say};
 
 /// How long PEs may go on with the entries they are in after a job has failed.
 const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -127,7 +127,8 @@ impl Program {
 
     /// Runs `main` on PE 0 with the program's own arguments, and returns the exit code for `fn main`.
     ///
-    /// The job ends when any PE calls [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
+    /// The job ends when any PE calls [`exit`](crate::exit()), or when `main` is over and nothing is in flight. The code is what `exit` was
+    /// given, 0 at the end of `main`, 1 if the job failed, and 2 if nothing started because an option is wrong.
     ///
     /// A process of the job that gets `SIGUSR1` makes the job say on standard error what waits in it, unless the program ignores or handles
     /// that signal itself when it calls this, or sets a handler later.
@@ -149,22 +150,39 @@ impl Program {
         let main: Main = Box::new(move || Box::pin(main(arguments)));
         match place {
             Role::Launched(launched) => self.run_launched(launched, main),
-            Role::Managed(managed) => self.run_managed(managed, main),
             Role::Launcher => self.launch(),
-            Role::Alone => self.run_alone(main),
+            Role::Managed(managed) => {
+                self.tell_of_idle_processors();
+                self.run_managed(managed, main)
+            }
+            Role::Alone => {
+                self.tell_of_idle_processors();
+                self.run_alone(main)
+            }
         }
     }
 
     /// Checks the paths before any process is started.
-    fn check(&self) -> Result<(), LrtsError> {
-        if let Some(library) = &self.config.mpi {
-            chare_lrts::backends::require("mpi", || format!("+mpi {library}"))?;
+    fn check(&self) -> Result<(), Refusal> {
+        let is_built_in = self
+            .config
+            .mpi
+            .as_ref()
+            .map_or(Ok(()), |library| chare_lrts::backends::require("mpi", || format!("+mpi {library}")));
+        is_built_in.and_then(|()| self.network.check()).map_err(Refusal::Options)
+    }
+
+    /// Tells of processors that a batch system gave to this process and that no PE will use, unless the user has said how many PEs there are.
+    fn tell_of_idle_processors(&self) {
+        if let Some(processors) = self.config.idle_processors {
+            chare_lrts::events::warn(format_args!(
+                "this process was given {processors} processors and runs 1 PE: `+p auto` makes a PE for each, and `+p 1` says that one is meant"
+            ));
         }
-        self.network.check()
     }
 
     /// The role of this process, by its environment and its options.
-    fn find_role(&self) -> Result<Role, LrtsError> {
+    fn find_role(&self) -> Result<Role, Refusal> {
         if let Some(launched) = Launched::from_environment()? {
             return Ok(Role::Launched(launched));
         }
@@ -177,9 +195,9 @@ impl Program {
             // One process of a foreign launcher may start a job of its own.
             None | Some(1) if nodes > 1 => return Ok(Role::Launcher),
             Some(processes) if nodes > 1 => {
-                return Err(LrtsError::Bootstrap(format!(
+                return Err(Refusal::Options(LrtsError::Bootstrap(format!(
                     "a launcher started {processes} processes already; leave out `+n {nodes}`"
-                )));
+                ))));
             }
             _ => {}
         }
@@ -310,6 +328,6 @@ enum Role {
     Alone,
 }
 
-fn startup_patience() -> Result<Duration, LrtsError> {
-    patience::startup_timeout().map_err(|error| LrtsError::Bootstrap(error.to_string()))
+fn startup_patience() -> Result<Duration, Refusal> {
+    patience::startup_timeout().map_err(|error| Refusal::Options(LrtsError::Bootstrap(error.to_string())))
 }

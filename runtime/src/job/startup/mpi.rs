@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "takes a communicator's number from the program")]
 
-use crate::job::startup::{Program, Role, refuse, startup_patience};
+use crate::job::startup::{Program, Refusal, Role, refuse, startup_patience};
 use chare_lrts::LrtsError;
 use chare_lrts::bootstrap::managed::Managed;
 use std::process::ExitCode;
@@ -25,10 +25,12 @@ impl Program {
         // SAFETY: the caller's.
         let adopted = unsafe { chare_lrts::mpi::start::adopt(communicator) };
         let joined = match self.config.nodes {
-            1 => adopted.and_then(|among| Managed::in_communicator(among, startup_patience()?)),
-            nodes => Err(LrtsError::Bootstrap(format!(
+            1 => adopted
+                .map_err(Refusal::from)
+                .and_then(|among| Ok(Managed::in_communicator(among, startup_patience()?)?)),
+            nodes => Err(Refusal::Options(LrtsError::Bootstrap(format!(
                 "the processes of a communicator run already; leave out `+n {nodes}`"
-            ))),
+            )))),
         };
         match joined {
             Ok(managed) => {
@@ -44,14 +46,14 @@ impl Program {
     }
 
     /// The role of this process under MPI's launcher. MPI says which processes are in the job: nobody else may ask its launcher.
-    pub(super) fn find_role_in_mpi(&self) -> Result<Role, LrtsError> {
+    pub(super) fn find_role_in_mpi(&self) -> Result<Role, Refusal> {
         let nodes = self.config.nodes;
         if nodes > 1 {
-            return Err(LrtsError::Bootstrap(format!(
+            return Err(Refusal::Options(LrtsError::Bootstrap(format!(
                 "`+lrts mpi` runs under MPI's own launcher: leave out `+n {nodes}` and start the program with `mpirun -n {nodes}`, \
                  `mpiexec -n {nodes}` or `srun -n {nodes}`"
-            )));
+            ))));
         }
-        Managed::by_mpi(self.config.mpi.as_deref(), startup_patience()?).map(Role::Managed)
+        Ok(Managed::by_mpi(self.config.mpi.as_deref(), startup_patience()?).map(Role::Managed)?)
     }
 }

@@ -1,5 +1,6 @@
 //! What a process of a job tells: errors, to whoever started it, and the counters of `+stats`, to its standard output.
 
+use crate::job::settings::WRONG_OPTION;
 use crate::model::error::JobError;
 use crate::node::Node;
 use chare_lrts::bootstrap::launched::Control;
@@ -8,9 +9,28 @@ use chare_lrts::{LrtsError, NodeId, events};
 use std::io::Write;
 use std::process::ExitCode;
 
-pub(super) fn refuse(error: &LrtsError) -> ExitCode {
+/// Why a program does not start.
+pub(super) enum Refusal {
+    /// For its options: another command line would.
+    Options(LrtsError),
+    /// For what it found.
+    Start(LrtsError),
+}
+
+impl From<LrtsError> for Refusal {
+    fn from(error: LrtsError) -> Self {
+        Self::Start(error)
+    }
+}
+
+/// Says why the program does not start; returns the exit code.
+pub(super) fn refuse(refusal: &Refusal) -> ExitCode {
+    let (error, code) = match refusal {
+        Refusal::Options(error) => (error, WRONG_OPTION),
+        Refusal::Start(error) => (error, 1),
+    };
     events::error(error);
-    ExitCode::FAILURE
+    ExitCode::from(code)
 }
 
 /// Writes to standard output. A reader that is gone misses nothing; why nothing else can be written is said.

@@ -10,7 +10,7 @@ use thiserror::Error;
 /// | `+device` | the devices of each host |
 /// |---|---|
 /// | left out | those of NVIDIA, if the program was built with the feature `cuda` and there are any; else none |
-/// | `cuda` | those of NVIDIA |
+/// | `cuda` | those of NVIDIA; a job whose program or host has none does not start |
 /// | `software`, `software:N` | one software device, or N: for development and tests, without speed |
 /// | `none` | none |
 ///

@@ -1,9 +1,10 @@
 //! Devices of a node: opened when a PE first asks for its own, and kept until the job is over.
 //!
-//! 1. The PEs of a host are dealt the host's devices in turn, in the order of the PEs. So nodes of one host share a device, or have
+//! 1. Where those of a kind are asked for (`+device cuda`) and there are none, the job does not start.
+//! 2. The PEs of a host are dealt the host's devices in turn, in the order of the PEs. So nodes of one host share a device, or have
 //!    different ones, and each opens those of its own PEs alone.
-//! 2. A device that could not be opened stays so: whoever asks gets the same error.
-//! 3. The runtime has a stream on each device for each stage of a transfer ([`lanes`]), so that stages overlap, and none waits for a
+//! 3. A device that could not be opened stays so: whoever asks gets the same error.
+//! 4. The runtime has a stream on each device for each stage of a transfer ([`lanes`]), so that stages overlap, and none waits for a
 //!    receiver or for kernels of the program that it has nothing to do with.
 
 mod choice;
@@ -193,6 +194,17 @@ impl<N> Devices<N> {
 /// Whether both are handles of one device of this process, which was opened once.
 pub(crate) fn is_same(one: &Device, other: &Device) -> bool {
     std::ptr::eq(one.info(), other.info())
+}
+
+/// Looks for the devices that were asked for by name; opens none.
+///
+/// # Errors
+/// [`DeviceError::NoDevice`]: what is missing.
+pub(crate) fn require(choice: &DeviceChoice) -> Result<(), DeviceError> {
+    match choice {
+        DeviceChoice::Cuda => cuda_count().map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// How many devices a host has.

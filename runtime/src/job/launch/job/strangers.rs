@@ -1,4 +1,5 @@
-//! Programs that join no job: each of their processes runs by itself, which the user is told, once.
+//! Programs that join no job: each of their processes runs by itself, which the user is told, once, and which is no success: a script that
+//! launched them believes that they were one job.
 //!
 //! They are told from nodes by the greeting that a node sends first. One that has not come after the time for start-up may still come, and
 //! one that had not come when the last process ended never will.
@@ -23,11 +24,15 @@ impl Job {
         }
     }
 
-    /// Tells the user of a job that is over and that nobody has joined.
+    /// Ends a job that is over and that nobody has joined with a code that is not zero, and tells the user.
     pub(super) fn tell_of_singles(&mut self) {
         let is_over = self.hosts.iter().all(|host| host.is_over);
         let ended_well = self.nodes.iter().all(|node| node.exit == Some(Exit::Code(0)));
-        if is_over && ended_well && !self.has_failed() && self.strangers_deadline().is_some() {
+        if !(is_over && ended_well) || self.has_failed() || self.must_join || self.first_join.is_some() {
+            return;
+        }
+        self.first_bad_code.get_or_insert(1);
+        if !self.told_of_strangers {
             self.tell("joined the job", "each ran by itself");
         }
     }

@@ -93,7 +93,7 @@ fn ordinary_programs_need_not_join() {
     story.hear(0, FromAgent::Done);
     let line = story.line().unwrap();
     assert!(line.starts_with("chare: none of the 2 processes joined the job: each ran by itself"), "{line}");
-    assert_eq!((story.line(), story.job.code(), story.job.next_deadline()), (None, 0, None));
+    assert_eq!((story.line(), story.job.code(), story.job.next_deadline()), (None, 1, None));
     let mut story = Story::of(&[("a", 2)], false);
     story.exit(0, Exit::Code(3)).wait(BETTER_CAUSE);
     assert_eq!(story.line().unwrap(), "chare: node 0 (pid 100) on host a exited with code 3");
@@ -109,7 +109,7 @@ fn a_job_that_nobody_joins_is_told_of_once_while_it_runs() {
     assert!(line.contains("none of the 2 processes has joined the job after 30 s"), "{line}");
     assert_eq!(story.job.next_deadline(), None, "it was told");
     story.exit(0, Exit::Code(0)).exit(1, Exit::Code(0)).hear(0, FromAgent::Done);
-    assert_eq!((story.line(), story.job.code()), (None, 0));
+    assert_eq!((story.line(), story.job.code()), (None, 1));
 }
 
 #[test]
