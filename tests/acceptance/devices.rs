@@ -3,7 +3,6 @@
 
 use crate::run::{probe, run};
 use chare_tests::{Outcome, Program};
-use std::process::Command;
 
 /// Whether this machine lacks the driver; a line says so if not.
 fn is_missing() -> bool {
@@ -31,15 +30,16 @@ fn who_asks_for_a_device_hears_what_is_missing() {
     if !is_missing() {
         return;
     }
-    for layout in ["", "+n 2"] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_on_devices"));
-        command.args(layout.split_whitespace());
-        let outcome = run(command);
-        assert_eq!(outcome.code, Some(1), "{layout}: {outcome:?}");
-        let message = outcome.complaint();
-        for clue in ["Peer::", "libcuda.so.1 not found", "NVIDIA's driver is not installed"] {
-            assert!(message.contains(clue), "{layout} mentions `{clue}`: {message}");
+    let job = chare::Job::in_process(1, 1).run(|| async {
+        if let Err(error) = chare::devices::mine() {
+            panic!("{error}");
         }
+    });
+    let message = job.expect_err("there is none").to_string();
+    for clue in
+        ["no device: libcuda.so.1 not found", "NVIDIA's driver is not installed", "`+device software`"]
+    {
+        assert!(message.contains(clue), "mentions `{clue}`: {message}");
     }
 }
 

@@ -44,7 +44,7 @@ fn wrong_options_are_answered_with_the_right_ones() {
 #[test]
 fn processors_that_no_pe_will_use_are_told_of() {
     for (options, is_told) in [("", true), ("+p 1", false), ("+p 2", false), ("+n 2", false)] {
-        let mut command = probe(&format!("handover {options}"));
+        let mut command = probe(&format!("exit 0 {options}"));
         command.env("SLURM_CPUS_PER_TASK", "8");
         let outcome = run(command);
         assert_eq!(outcome.code, Some(0), "{options}: {outcome:?}");

@@ -129,6 +129,14 @@ pub(crate) fn listen_within<T>(
 }
 
 impl Listening {
+    /// Looks for the interface that the user names, before anybody listens.
+    ///
+    /// # Errors
+    /// This host has no such interface; its kernel does not say which it has.
+    pub fn check(&self) -> Result<(), LrtsError> {
+        self.address(false).map(drop)
+    }
+
     /// The address on which a node listens; `None`: loopback suffices.
     ///
     /// # Errors

@@ -86,6 +86,7 @@ pub(crate) fn open(
     }
     devices::require(&options.device)
         .map_err(|error| JobError::Config(format!("`+device {}` finds none: {error}", options.device)))?;
+    options.network.listening.check().map_err(|error| JobError::Config(error.to_string()))?;
     fence::prepare();
     let id = bootstrap.node();
     let lrts = |cause| JobError::Lrts { node: id, cause };

@@ -8,6 +8,7 @@
 use crate::job::settings::WRONG_OPTION;
 use crate::model::error::JobError;
 use crate::node::Outcome;
+use chare_lrts::LrtsError;
 use chare_lrts::bootstrap::quit;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -29,7 +30,11 @@ impl End {
         let code = match &self.result {
             Ok(code) => exit_byte(*code),
             // Nothing has begun: the options do not fit the machine, or each other.
-            Err(JobError::Config(_)) if self.outcome.is_none() => WRONG_OPTION,
+            Err(JobError::Config(_) | JobError::Lrts { cause: LrtsError::Unreachable { .. }, .. })
+                if self.outcome.is_none() =>
+            {
+                WRONG_OPTION
+            }
             Err(_) => 1,
         };
         if let Some(outcome) = self.outcome {
