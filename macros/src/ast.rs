@@ -208,7 +208,7 @@ pub(crate) enum Why {
     /// It is no entry.
     NoEntry,
     /// It is one that has an error of its own. What it returns, as far as that is sound.
-    Unsound { result: Option<Type> },
+    Unsound { result: Option<Box<Type>> },
 }
 
 /// A trait of entries, sound in everything the macro can see.

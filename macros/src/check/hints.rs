@@ -24,7 +24,7 @@ pub(super) fn hints(
         let is_idle =
             matches!(method.role, Role::Entry { options: EntryOptions { when_idle: true, .. }, .. });
         let result = result.filter(|_| !is_idle).map(|ty| types::without_self(ty, chare));
-        hint(method, Why::Unsound { result })
+        hint(method, Why::Unsound { result: result.map(Box::new) })
     });
     no_entries.chain(unsound).filter(|hint| is_unused(&hint.name, kind, entries)).collect()
 }

@@ -70,7 +70,7 @@ async fn use_proxies(oracles: OracleProxy) {
     let _ = answer;
     let _: (u64, f64) = oracles.at(2).think(vec![1.0], 3).await;
     let _: usize = oracles.at(2).land(vec![1.0], 3).await;
-    let everyone: Callback<Callback<u64>> = oracles.look_callback();
+    let everyone: Callback<chare::Reply<u64>> = oracles.look_callback();
     let _ = everyone;
     oracles.rest();
 }
