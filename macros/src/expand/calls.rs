@@ -74,7 +74,7 @@ pub(super) fn calls_by(handle: &TokenStream, entry: &Entry, reach: &Reach) -> To
                 #docs
                 /// The future brings what it returns.
                 #visibility fn #name(&self, #declared) -> ::chare::Future<#result> {
-                    let (#future, #reply) = #support::ask();
+                    let (#future, #reply) = ::chare::macro_support::ask();
                     #call
                     #future
                 }

@@ -23,7 +23,7 @@ pub mod particles {
         const DIMENSIONS: usize = 3;
 
         /// One at rest.
-        pub fn new() -> Self {
+        pub fn at_rest() -> Self {
             Self { is_alive: true, x: [0.0; 3], id: 0, r#type: 1, pairs: [[0; 2]; 3], name: String::new() }
         }
 
@@ -47,7 +47,7 @@ mod others {
     }
 
     #[derive(Layout)]
-    #[layout(outer(inner))]
+    #[layout(part(inner))]
     #[allow(dead_code, reason = "its layout leaves a field out")]
     pub(super) struct Outer {
         pub(super) inner: PackedAll,
@@ -69,11 +69,11 @@ fn it_runs() {
     check(Particle::position_and_all(), 56);
     let place = |place: &particles::ParticlePlace| (place.x, place.id);
     let kind = |kind: &particles::ParticleKind| kind.r#type;
-    let _ = (place, kind, Particle::new().clone().text());
+    let _ = (place, kind, Particle::at_rest().clone().text());
 
     let packed = others::Packed::all();
     assert_eq!(packed.runs().collect::<Vec<_>>(), [(1, 2), (0, 1), (3, 1)]);
-    assert_eq!(others::Outer::outer().bytes(), 4);
+    assert_eq!(others::Outer::part().bytes(), 4);
 
     #[derive(chare::Layout)]
     #[layout(number(number))]
