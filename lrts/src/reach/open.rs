@@ -44,6 +44,7 @@ impl Plan {
             None => backends::NEAREST,
         };
         let network = network(backend, options)?;
+        check_tags(network, options)?;
         let forbidden_by = match (options.nolocal, options.noshm) {
             (true, _) => Some("+nolocal"),
             (false, true) => Some("+noshm"),
@@ -112,7 +113,18 @@ fn tcp_options(network: Option<Network>, options: &ReachOptions) -> Result<TcpOp
     Ok(TcpOptions { protection, nolocal: options.nolocal, fault: options.fault.clone() })
 }
 
-/// Checks that the options about tags fit each other, and that all nodes have them. Collective where there is a network.
+/// Checks that the options about tags fit the others.
+fn check_tags(network: Option<Network>, options: &ReachOptions) -> Result<(), LrtsError> {
+    match (options.tags, options.clear, network) {
+        (true, true, _) => exclude("+tags", "+clear".to_owned()),
+        (true, false, None) => Err(LrtsError::Bootstrap(
+            "`+tags` puts tags on what goes over ofi, verbs or mpi, and the job uses none of them; TCP's frames between hosts have tags without it: leave it out".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that all nodes have the same option about tags. Collective where there is a network.
 ///
 /// # Errors
 /// What does not fit, in words.
@@ -121,15 +133,8 @@ fn agree_on_tags(
     network: Option<Network>,
     options: &ReachOptions,
 ) -> Result<(), LrtsError> {
-    match (options.tags, options.clear, network) {
-        (true, true, _) => return exclude("+tags", "+clear".to_owned()),
-        (true, false, None) => {
-            return Err(LrtsError::Bootstrap(
-                "`+tags` puts tags on what goes over ofi, verbs or mpi, and the job uses none of them; TCP's frames between hosts have tags without it: leave it out".to_owned(),
-            ));
-        }
-        (false, _, None) => return Ok(()),
-        (_, _, Some(_)) => {}
+    if network.is_none() {
+        return Ok(());
     }
     let all = bootstrap.all_gather(vec![u8::from(options.tags)])?;
     let unlike = (0..).map(NodeId).zip(all).find(|(_, theirs)| *theirs != [u8::from(options.tags)]);
