@@ -309,9 +309,12 @@ fn a_reducer_that_panics_ends_the_job_in_words_that_name_it_and_whose_reduction_
                 continue;
             }
             let said = error_of(shape, is_one_on_each, begin);
-            assert!(said.contains("a reduction over reducers::Hardy failed on"), "{shape:?}: {said}");
             assert!(
-                said.contains("`reducers::Clumsy` panicked: two cannot become one (at"),
+                said.contains("a reduction over collections::reducers::Hardy failed on"),
+                "{shape:?}: {said}"
+            );
+            assert!(
+                said.contains("`collections::reducers::Clumsy` panicked: two cannot become one (at"),
                 "{shape:?}: {said}"
             );
         }
