@@ -5,6 +5,7 @@ use super::cell::{CellProxy, add_up, check, heard, pattern, row};
 use super::every_path::on_every_path;
 use chare::ArrayOptions;
 use chare::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn members_come_late_and_live_anywhere() {
@@ -174,5 +175,58 @@ fn who_is_destroyed_while_the_section_is_formed_is_not_waited_for() {
             assert!((10..=20).contains(&total), "{total}");
             chare::quiescence().await;
         }
+    });
+}
+
+/// Whether the element that follows another one is born.
+static HEIR_IS_BORN: AtomicBool = AtomicBool::new(false);
+
+struct Heir {
+    is_first: bool,
+}
+
+#[chare(array)]
+impl Heir {
+    #[entry]
+    fn new(is_first: bool) -> Self {
+        if !is_first {
+            HEIR_IS_BORN.store(true, Ordering::Release);
+        }
+        Self { is_first }
+    }
+
+    #[entry]
+    fn hand_over(&mut self, section: HeirSectionProxy, done: Callback<u64>) {
+        self.add(section, done);
+        self.this_chare().insert(false);
+        chare::destroy();
+    }
+
+    #[entry]
+    fn add(&mut self, section: HeirSectionProxy, done: Callback<u64>) {
+        self.contribute_to(&section, sum(if self.is_first { 1 } else { 100 }), done);
+    }
+}
+
+#[test]
+fn who_has_the_index_of_a_member_that_went_before_the_news_of_the_section_is_another() {
+    on_every_path(&[(1, 2), (2, 1)], || async {
+        let heirs = HeirProxy::create(ArrayOptions::new(2).dynamic(), true);
+        chare::quiescence().await;
+        HEIR_IS_BORN.store(false, Ordering::Relaxed);
+        let section = heirs.section([0, 1]);
+        let (total, done) = chare::future();
+        heirs.at(1).hand_over(section.clone(), done);
+        // The news of the section leaves when `main` waits, not before.
+        while !HEIR_IS_BORN.load(Ordering::Acquire) {
+            std::hint::spin_loop();
+        }
+        heirs.at(0).add(section.clone(), done);
+        assert_eq!(total.await, 2);
+        let (total, done) = chare::future();
+        section.add(section.clone(), done);
+        assert_eq!(total.await, 1);
+        section.dissolve();
+        chare::quiescence().await;
     });
 }

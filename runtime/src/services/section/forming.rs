@@ -131,7 +131,10 @@ pub(super) fn seat(
 fn check_and_open(pe: &Pe, section: SectionId, members: Vec<Target>, within: Option<SectionId>) {
     let (mut seated, mut absent) = (Vec::with_capacity(members.len()), Vec::new());
     for member in members {
-        match presence_of(pe, member) {
+        // One that contributed and is gone was the member, also where another one has its index meanwhile.
+        let has_ended = state(pe).borrow().has_ended(section, member);
+        let presence = if has_ended { Presence::Destroyed } else { presence_of(pe, member) };
+        match presence {
             Presence::Expected => seated.push(member),
             Presence::Destroyed => absent.push(member),
             Presence::Never(cause) => return pe.fail(format!("forming {section}"), cause),

@@ -215,6 +215,11 @@ impl Sections {
         }
     }
 
+    /// Whether a member contributed to a section and was destroyed, before the news of the section came.
+    pub(super) fn has_ended(&self, section: SectionId, target: Target) -> bool {
+        self.ends.get(&section).is_some_and(|ends| ends.contains_key(&target))
+    }
+
     /// Gives up the seat of a member that was destroyed before it had one. Returns the first reduction without the member.
     pub(super) fn give_up(&mut self, section: SectionId, target: Target) -> u64 {
         if let Some(seat) = self.get(section).and_then(|local| local.seat(target)) {

@@ -73,6 +73,14 @@ impl Open {
         matches!(&self.folded, Folded::Ahead(_, members) if members.contains(&member))
     }
 
+    /// Forgets that a member has contributed ahead of earlier reductions. Returns whether it had.
+    fn forget_ahead(&mut self, member: Index) -> bool {
+        match &mut self.folded {
+            Folded::Ahead(_, members) => members.remove(&member),
+            Folded::Nothing(_) | Folded::InOrder(_) => false,
+        }
+    }
+
     /// Adds a share, of a member that has not contributed to all earlier reductions if it is `ahead`.
     fn add(&mut self, share: Share, ahead: Option<Index>) -> Result<(), String> {
         let nothing = Folded::Nothing(share.callback);
@@ -248,7 +256,9 @@ impl Contributions {
         let next = newborn.unwrap_or(next);
         for (number, open) in self.line.iter_mut() {
             let has_missed = open.within.is_some_and(|broadcast| self.newborns.missed(member, broadcast));
-            if number < next || open.has_ahead(member) || has_missed {
+            // Forgotten in any case: another one may be born with its index.
+            let was_ahead = open.forget_ahead(member);
+            if number < next || was_ahead || has_missed {
                 open.present -= 1;
             }
         }

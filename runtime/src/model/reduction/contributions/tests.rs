@@ -181,3 +181,26 @@ fn calls_with_one_callback_are_told_apart_where_they_are_known() {
     let (_, closed) = members.state.add((Index::from(1), next), Some(broadcast(1)), share(20)).unwrap();
     assert_eq!(closed.map(|(_, partial)| show(partial)), Some((0, 21)));
 }
+
+#[test]
+fn who_is_born_with_the_index_of_a_dead_one_has_contributed_to_nothing() {
+    let mut members = Members::new(3, true);
+    // The one that dies has contributed ahead of the first reduction, and in one case to what came after that, too.
+    for catches_up in [false, true] {
+        let [first, second, third] = if catches_up { [4, 5, 6] } else { [1, 2, 3] };
+        assert_eq!(members.add(1, first, None), None);
+        assert_eq!(members.add(0, second, None), None);
+        if catches_up {
+            assert_eq!([first, third].map(|reference| members.add(0, reference, None)), [None; 2]);
+        }
+        members.die(0);
+        assert_eq!(members.close(), []);
+        members.next[0] = members.state.add_member(Index::from(0));
+        let of_the_dead = |contributed: bool| u64::from(contributed);
+        assert_eq!([second, third].map(|reference| members.add(1, reference, None)), [None; 2]);
+        assert_eq!([first, second, third].map(|reference| members.add(2, reference, None)), [None; 3]);
+        let closed = [first, second, third].map(|reference| members.add(0, reference, None));
+        let sums = [of_the_dead(catches_up), of_the_dead(true), of_the_dead(catches_up)].map(|sum| 7 + sum);
+        assert_eq!(closed, [Some((first, sums[0])), Some((second, sums[1])), Some((third, sums[2]))]);
+    }
+}
