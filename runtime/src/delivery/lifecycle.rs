@@ -9,7 +9,7 @@ use crate::node::timeline::Kind;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::running::Running;
-use crate::pe::{ElementEvent, Pe};
+use crate::pe::{ChareEvent, Pe};
 use std::rc::Rc;
 
 /// Constructs a chare and enters it into the tables of its PE; maybe inside an entry, which wants it at once.
@@ -54,18 +54,15 @@ pub(crate) fn remove_if_destroyed(pe: &Pe, target: Target) {
     }
 }
 
+/// The one place where a chare leaves its PE.
 #[cold]
 fn remove(pe: &Pe, target: Target) {
     pe.destroyed.set(false);
     let removed = pe.places.borrow_mut().remove(target);
     let Some(removed) = removed else { return };
     let next_reduction = removed.identity().contributions.replace(Identity::GONE);
-    if let Target::Member(collection, index) = target {
-        let mut parcel = Parcel::default();
-        pe.tell(ElementEvent::Gone { collection, index, next_reduction, parcel: &mut parcel });
-    }
-    // Dropped after the borrow: dropping the chare's state and its tasks may run code of the user.
-    pe.tasks.drop_of(removed.identity());
-    let arguments = (removed.on_panic() == OnPanic::Renew).then(|| pe.renewals.borrow_mut().remove(&target));
-    drop((removed, arguments));
+    let mut parcel = Parcel::default();
+    pe.tell(ChareEvent::Gone { chare: removed.identity(), next_reduction, parcel: &mut parcel });
+    // Dropped after the borrow: dropping the chare's state may run code of the user.
+    drop(removed);
 }

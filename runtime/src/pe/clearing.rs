@@ -1,12 +1,43 @@
-//! Clearing of a PE at the job's end: every value that user code may own is dropped, each by itself, in an order in which a drop can still
-//! reach the PE. A drop that panics takes no other value along.
+//! Clearing of a PE: what its tables keep of a chare is dropped when the chare goes; and at the job's end every value that user code may own,
+//! each by itself, in an order in which a drop can still reach the PE. There, a drop that panics takes no other value along.
 
-use super::Pe;
+use super::{ChareEvent, Pe};
 use crate::base::numbering::Numbers;
 use crate::base::panics;
 use crate::base::spsc::Received;
 use crate::model::error::JobError;
 use crate::model::registry::show;
+
+/// What hears of events.
+type Hearer = fn(&Pe, &mut ChareEvent<'_>);
+
+/// The tables of the PE itself that hear of chares, beside its places, from which `delivery/lifecycle` takes the chare. They come after the
+/// services: what they drop may run code of the user.
+const OWN: [Hearer; 2] = [drop_tasks, drop_renewal];
+
+impl Pe {
+    /// Tells everybody of an event.
+    pub(crate) fn tell(&self, mut event: ChareEvent<'_>) {
+        self.services.iter().for_each(|service| (service.event)(self, &mut event));
+        OWN.iter().for_each(|hear| hear(self, &mut event));
+    }
+}
+
+fn drop_tasks(pe: &Pe, event: &mut ChareEvent<'_>) {
+    if let ChareEvent::Gone { chare, .. } = event {
+        pe.tasks.drop_of(chare);
+    }
+}
+
+fn drop_renewal(pe: &Pe, event: &mut ChareEvent<'_>) {
+    if let ChareEvent::Gone { chare, .. } = event
+        && !pe.renewals.borrow().is_empty()
+    {
+        let arguments = pe.renewals.borrow_mut().remove(&chare.target);
+        // Dropped after the borrow.
+        drop(arguments);
+    }
+}
 
 /// Panics of drops, on one PE.
 struct Panics<'a> {

@@ -42,7 +42,7 @@ use creations::{CreatedChares, Epitaphs, Serials};
 use crossbeam_utils::CachePadded;
 use device_steps::DeviceSteps;
 use early::{Early, Missing};
-pub(crate) use events::ElementEvent;
+pub(crate) use events::ChareEvent;
 use futures::Futures;
 use places::{Location, Places};
 use queued::{Outcome, Queued};
@@ -67,7 +67,7 @@ pub(crate) const NETWORK_INTERVAL: u32 = 16;
 pub(crate) const MOST_SERVICES: usize = u32::BITS as usize;
 
 /// A service of the runtime: a row of function pointers for its work on a PE and on a node. The ideas are Charm++'s: Converse's handlers
-/// (`deliver`), conditions (`poll`, `before_rest`) and `CkArrayListener` (`element`).
+/// (`deliver`), conditions (`poll`, `before_rest`) and `CkArrayListener` (`event`).
 #[derive(Clone, Copy)]
 pub(crate) struct Service {
     pub(crate) id: ServiceId,
@@ -86,8 +86,8 @@ pub(crate) struct Service {
     pub(crate) due: fn(&Pe) -> Option<Instant>,
     /// Called when a PE that attends to the service has nothing else to do. Returns whether the service did anything.
     pub(crate) before_rest: fn(&Pe) -> bool,
-    /// Takes the news that elements have come or gone.
-    pub(crate) element: fn(&Pe, &mut ElementEvent<'_>),
+    /// Hears of chares that have gone, and of events of collections: whoever keeps something by chare or collection.
+    pub(crate) event: fn(&Pe, &mut ChareEvent<'_>),
     /// Calls all chares that the service knows by one name, because a callback leads there.
     pub(crate) fire: Option<fn(&Pe, CallOfMany)>,
     /// Takes a call of a member that is not on its PE; exactly one service has this function.
@@ -113,7 +113,7 @@ impl Service {
             poll: |_| false,
             due: |_| None,
             before_rest: |_| false,
-            element: |_, _| (),
+            event: |_, _| (),
             fire: None,
             absent: None,
             promises: |_, _| (),
@@ -267,11 +267,6 @@ impl Pe {
         // Mostly no bit is set: then no service is looked at.
         let services = if bits == 0 { &[] } else { self.services };
         services.iter().filter(move |service| bits & (1 << service.id.0) != 0)
-    }
-
-    /// Tells all services that an element has come or gone.
-    pub(crate) fn tell(&self, mut event: ElementEvent<'_>) {
-        self.services.iter().for_each(|service| (service.element)(self, &mut event));
     }
 
     /// Hands a call of a member that is not here to the service that finds members.

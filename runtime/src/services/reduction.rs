@@ -17,7 +17,7 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::{Body, Envelope, SystemMessage, opened};
-use crate::model::ids::{BroadcastId, CollectionId, Index, NodeId, PeId, ServiceId};
+use crate::model::ids::{BroadcastId, CollectionId, Index, NodeId, PeId, ServiceId, Target};
 use crate::model::reduction::reducers::Data;
 use crate::model::reduction::{Begun, Gathering, Partial, Refusal, Share, Statement};
 use crate::model::registry::{Identity, show};
@@ -25,7 +25,7 @@ use crate::node::{Delivery, NodeService};
 use crate::pe::early::Missing;
 use crate::pe::places::LocalCollection;
 use crate::pe::queued::Outcome;
-use crate::pe::{ElementEvent, Pe, Service};
+use crate::pe::{ChareEvent, Pe, Service};
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -36,13 +36,15 @@ pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive: |_, arrival| Delivery::of::<ReductionMessage>(arrival), ..NodeService::NONE },
     state: || TypedBox::new(()),
     deliver: |pe, options, message| receive(pe, options, opened(message)),
-    element: |pe, event| match event {
-        ElementEvent::Born { collection } => report_creation(pe, *collection),
-        ElementEvent::Called { broadcast } => hear(pe, *broadcast),
-        ElementEvent::Gone { collection, index, next_reduction, .. } => {
-            remove_member(pe, (*collection, *index), *next_reduction);
+    event: |pe, event| match event {
+        ChareEvent::Born { collection } => report_creation(pe, *collection),
+        ChareEvent::Called { broadcast } => hear(pe, *broadcast),
+        ChareEvent::Gone { chare, next_reduction, .. } => {
+            if let Target::Member(collection, index) = chare.target {
+                remove_member(pe, (collection, index), *next_reduction);
+            }
         }
-        ElementEvent::Forgotten { .. } => {}
+        ChareEvent::Forgotten { .. } => {}
     },
     ..Service::named(ID, "reductions")
 };

@@ -14,7 +14,7 @@ use crate::model::registry::{Demand, registry};
 use crate::pe::early::Missing;
 use crate::pe::places::Absence;
 use crate::pe::queued::Outcome;
-use crate::pe::{ElementEvent, Pe};
+use crate::pe::{ChareEvent, Pe};
 use std::sync::Arc;
 
 /// Takes a call of a member that is not here.
@@ -90,7 +90,7 @@ pub(super) fn tell_home(pe: &Pe, member: (CollectionId, Index), parcel: Parcel) 
             let news = ArrayMessage::Gone { member, from: pe.id, parcel };
             outbox::send(pe, home, Envelope::system(CallOptions::new().expedited(), news));
         }
-        _ => pe.tell(ElementEvent::Forgotten { member: Target::Member(id, index), parcel: &parcel }),
+        _ => pe.tell(ChareEvent::Forgotten { member: Target::Member(id, index), parcel: &parcel }),
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn forget(
         return pe.keep(Missing::Collection(id), options, message.into());
     }
     let target = Target::Member(id, index);
-    pe.tell(ElementEvent::Forgotten { member: target, parcel: &parcel });
+    pe.tell(ChareEvent::Forgotten { member: target, parcel: &parcel });
     let mut places = pe.places.borrow_mut();
     places.forget(target);
     let away = &mut places.collection_mut(id).expect("looked at before").away;

@@ -17,7 +17,7 @@ use crate::node::Node;
 use crate::pe::early::Missing;
 use crate::pe::places::LocalCollection;
 use crate::pe::queued::Outcome;
-use crate::pe::{ElementEvent, Pe};
+use crate::pe::{ChareEvent, Pe};
 use crate::services::broadcast::tree::{self, TreeMessage};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -145,7 +145,7 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
     for index in members {
         construct(pe, Identity::new(Target::Member(id, index), chare.name, 0), chare, arguments.clone());
     }
-    pe.tell(ElementEvent::Born { collection: id });
+    pe.tell(ChareEvent::Born { collection: id });
     pe.release_early(Missing::Collection(id));
     Outcome::Processed
 }

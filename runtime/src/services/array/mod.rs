@@ -17,10 +17,11 @@ pub(crate) use message::ID;
 use crate::base::typed_box::TypedBox;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::opened;
+use crate::model::ids::Target;
 use crate::model::registry::find_chare;
 use crate::node::{Arrival, Delivery, Node, NodeService};
 use crate::pe::queued::Outcome;
-use crate::pe::{ElementEvent, Pe, Service};
+use crate::pe::{ChareEvent, Pe, Service};
 use crate::services::broadcast::tree::check_root;
 use chare_lrts::codec;
 use message::{ArrayFrame, ArrayMessage, Insert};
@@ -29,11 +30,12 @@ use std::sync::Arc;
 pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive, ..NodeService::NONE },
     deliver: |pe, options, message| receive(pe, options, opened(message)),
-    element: |pe, event| match event {
-        ElementEvent::Gone { collection, index, parcel, .. } => {
-            absence::tell_home(pe, (*collection, *index), std::mem::take(*parcel));
+    event: |pe, event| {
+        if let ChareEvent::Gone { chare, parcel, .. } = event
+            && let Target::Member(collection, index) = chare.target
+        {
+            absence::tell_home(pe, (collection, index), std::mem::take(*parcel));
         }
-        ElementEvent::Born { .. } | ElementEvent::Called { .. } | ElementEvent::Forgotten { .. } => {}
     },
     absent: Some(absence::reroute),
     state: || TypedBox::new(creation::Own::default()),

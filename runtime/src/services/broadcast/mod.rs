@@ -28,7 +28,7 @@ use crate::node::mailbox::Work;
 use crate::node::{Arrival, Node, NodeService};
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
-use crate::pe::{CallOfMany, ElementEvent, Pe, Service};
+use crate::pe::{CallOfMany, ChareEvent, Pe, Service};
 use crate::services::audience;
 use crate::transfer::many::dealt;
 use crate::transfer::many::{self, Carried, Tail, Wanted};
@@ -237,7 +237,7 @@ fn run(pe: &Pe, options: CallOptions, broadcast: Broadcast) -> Outcome {
     let audience = options.take_audience();
     let within = options.within();
     if let Some(broadcast) = within {
-        pe.tell(ElementEvent::Called { broadcast });
+        pe.tell(ChareEvent::Called { broadcast });
     }
     let called = pe.run_within(within, || call_members(pe, &options, broadcast));
     if let Some(audience) = audience {

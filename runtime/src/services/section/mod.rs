@@ -46,7 +46,7 @@ use crate::model::envelope::opened;
 use crate::model::ids::{SectionId, Target};
 use crate::node::{Arrival, Delivery, Node, NodeService};
 use crate::pe::queued::Outcome;
-use crate::pe::{CallOfMany, ElementEvent, Pe, Service};
+use crate::pe::{CallOfMany, ChareEvent, Pe, Service};
 use calls::CallFrame;
 use chare_lrts::codec;
 use members_at_home::{Sections, state};
@@ -59,7 +59,7 @@ pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive, ..NodeService::NONE },
     state: || TypedBox::new(RefCell::new(Sections::default())),
     deliver: |pe, options, message| receive(pe, options, opened(message)),
-    element: hear_of_element,
+    event: hear_of_element,
     fire: Some(fire),
     promises: |pe, tell| state(pe).borrow().each_promise(pe.id, tell),
     clear: |pe| drop(state(pe).take()),
@@ -96,21 +96,25 @@ fn arrive(node: &Arc<Node>, arrival: Arrival<'_>) -> Result<Option<Delivery>, St
 }
 
 /// Takes in an event of an element: a member that leaves takes along the numbers of its reductions; its home gives up its seats.
-fn hear_of_element(pe: &Pe, event: &mut ElementEvent<'_>) {
+fn hear_of_element(pe: &Pe, event: &mut ChareEvent<'_>) {
     match event {
-        ElementEvent::Gone { collection, index, parcel, .. } => {
-            let contributed = state(pe).borrow_mut().take_numbers(Target::Member(*collection, *index));
+        ChareEvent::Gone { chare, parcel, .. } => {
+            // A singleton belongs to no section.
+            if matches!(chare.target, Target::Chare(_)) {
+                return;
+            }
+            let contributed = state(pe).borrow_mut().take_numbers(chare.target);
             if !contributed.is_empty() {
                 parcel.put(ID, &contributed);
             }
         }
-        ElementEvent::Forgotten { member, parcel } => match parcel.open::<Vec<(SectionId, u64)>>(ID) {
+        ChareEvent::Forgotten { member, parcel } => match parcel.open::<Vec<(SectionId, u64)>>(ID) {
             Ok(contributed) => {
                 contributing::member_gone(pe, *member, &contributed.unwrap_or_default());
             }
             Err(cause) => pe.fail("news of a member".to_owned(), cause),
         },
-        ElementEvent::Born { .. } | ElementEvent::Called { .. } => {}
+        ChareEvent::Born { .. } | ChareEvent::Called { .. } => {}
     }
 }
 
