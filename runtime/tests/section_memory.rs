@@ -1,10 +1,11 @@
-//! Memory of sections: what many small ones take while they stand, and that nothing of it stays.
+//! Memory of sections and arrays: what many small sections take while they stand, and that nothing stays of what has ended.
 
 #![expect(unsafe_code, reason = "a global allocator that counts what the process takes")]
 
 use chare::Job;
 use chare::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 struct Counting;
@@ -29,6 +30,9 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.dealloc(address, layout) }
     }
 }
+
+/// Locked by the test that counts: what others took would count, too.
+static COUNTED: Mutex<()> = Mutex::new(());
 
 /// Bytes held when nothing is under way.
 async fn held() -> usize {
@@ -74,6 +78,7 @@ const SECTION_BYTES_MAX: usize = 1_000;
 #[test]
 fn a_small_section_takes_less_than_a_kilobyte_and_gives_it_back() {
     const SECTIONS: u64 = 10_000;
+    let _alone = COUNTED.lock();
     for (nodes, pes) in [(1, 1), (1, 2), (2, 1)] {
         let code = Job::in_process(nodes, pes).run(move || async move {
             let cells = CellProxy::create(ELEMENTS);
@@ -90,6 +95,71 @@ fn a_small_section_takes_less_than_a_kilobyte_and_gives_it_back() {
             let gone = each(held().await);
             let figures = format!("{nodes} x {pes}: {formed}, {used}, {gone} bytes");
             assert!(formed <= SECTION_BYTES_MAX && used <= SECTION_BYTES_MAX && gone <= 50, "{figures}");
+        });
+        assert_eq!(code.unwrap(), 0);
+    }
+}
+
+/// One of an array or a group that does not stay.
+struct Guest;
+
+#[chare(array)]
+impl Guest {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn add(&mut self, done: Callback<u64>) {
+        self.contribute(sum(1), done);
+    }
+
+    /// Travels with other calls.
+    #[entry(aggregate)]
+    fn hear(&mut self) {}
+}
+
+struct Host;
+
+#[chare(group)]
+impl Host {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+}
+
+/// Makes arrays, and a group, which are used and destroyed.
+async fn come_and_go(arrays: u64) {
+    for array in 0..arrays {
+        let guests = GuestProxy::create(2);
+        if array % 8 == 0 {
+            let (total, done) = chare::future();
+            (0..2).for_each(|index| guests.at(index).hear());
+            guests.add(done);
+            assert_eq!(total.await, 2);
+            chare::quiescence().await;
+        }
+        guests.destroy();
+        if array % 64 == 0 {
+            HostProxy::create().destroy();
+            chare::quiescence().await;
+        }
+    }
+}
+
+#[test]
+fn an_array_that_is_destroyed_leaves_nothing() {
+    let _alone = COUNTED.lock();
+    for (nodes, pes, arrays) in [(1, 1, 1_000), (1, 2, 1_000), (2, 1, 20_000), (2, 2, 1_000)] {
+        let code = Job::in_process(nodes, pes).run(move || async move {
+            // Queues and tables grow to the size that they need, and keep it.
+            come_and_go(arrays / 4).await;
+            let before = held().await;
+            come_and_go(arrays).await;
+            let left = held().await.saturating_sub(before) / arrays as usize;
+            assert!(left <= 4, "{nodes} x {pes}: {left} bytes stay of each array");
         });
         assert_eq!(code.unwrap(), 0);
     }

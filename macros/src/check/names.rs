@@ -27,7 +27,7 @@ fn reserved(kind: Kind) -> &'static [&'static str] {
             "clone",
         ],
         Kind::Group | Kind::NodeGroup => {
-            &["create", "create_after", "on", "local", "section", "of", "formed", "dissolve", "with", "clone"]
+            &["create", "create_after", "on", "local", "destroy", "section", "of", "formed", "dissolve", "with", "clone"]
         }
     }
 }

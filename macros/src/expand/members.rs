@@ -21,6 +21,16 @@ pub(super) fn members(chare: &Chare) -> TokenStream {
             }
         }
     };
+    let destroy = |group: &str| {
+        let summary = format!("Destroys every element, and so the {group}, which is forgotten then: a call of an element ends the job with");
+        quote! {
+            #[doc = #summary]
+            /// an error, a call of all comes to nobody.
+            #visibility fn destroy(&self) {
+                self.0.destroy();
+            }
+        }
+    };
     match chare.kind {
         Kind::Singleton => TokenStream::new(),
         Kind::Array => {
@@ -37,30 +47,33 @@ pub(super) fn members(chare: &Chare) -> TokenStream {
                     self.0.done_inserting();
                 }
 
-                /// Destroys every element.
+                /// Destroys every element. An array into which none can come has ended then, and is forgotten: a call of an element
+                /// ends the job with an error, a call of all comes to nobody.
                 #visibility fn destroy(&self) {
                     self.0.destroy();
                 }
             }
         }
         Kind::Group => {
-            let local = local("PE");
+            let (local, destroy) = (local("PE"), destroy("group"));
             quote! {
                 /// The element on this PE: a `PeId`, or the index of an element.
                 #visibility fn on(&self, pe: impl ::core::convert::Into<::chare::PeId>) -> #element_type {
                     #element(self.0.on(::core::convert::Into::into(pe)))
                 }
                 #local
+                #destroy
             }
         }
         Kind::NodeGroup => {
-            let local = local("node");
+            let (local, destroy) = (local("node"), destroy("nodegroup"));
             quote! {
                 /// The element on this node: a `NodeId`, or the index of an element.
                 #visibility fn on(&self, node: impl ::core::convert::Into<::chare::NodeId>) -> #element_type {
                     #element(self.0.on_node(::core::convert::Into::into(node)))
                 }
                 #local
+                #destroy
             }
         }
     }

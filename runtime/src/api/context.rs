@@ -133,10 +133,11 @@ pub fn readonly<T: Message + Sync>() -> Arc<T> {
 /// Asks for the removal of the running chare, a singleton or an element of an array, when its entry ends or, if the entry is `async`,
 /// next waits. `async` entries of the chare that wait are dropped with it, and so are the calls that they would have awaited; awaiting a
 /// result of such an entry panics. A later call of the chare ends the job with an error. A later call of an element of a dynamic array
-/// waits until the element is inserted again, or until `done_inserting` says that it will not be: then the call ends the job, too.
+/// waits until the element is inserted again, or until `done_inserting` says that it will not be: then the call ends the job, too. An
+/// array into which no element can come has ended with its last element: all that is kept of it is forgotten.
 ///
 /// # Panics
-/// Outside the entries of such a chare: members of groups and nodegroups stay as long as their job.
+/// Outside the entries of such a chare: members of groups and nodegroups go together, by `destroy` of the group's proxy.
 pub fn destroy() {
     Pe::current(|pe| {
         pe.with_running(|identity| {
@@ -148,7 +149,7 @@ pub fn destroy() {
             };
             assert!(
                 may_go,
-                "{} is a group or nodegroup, whose members stay as long as their job",
+                "{} is a group or nodegroup, whose members go together, by `destroy` of its proxy",
                 identity.name
             );
         });

@@ -179,7 +179,7 @@ fn settle(pe: &Pe, awaited: Awaited, value: Result<Arguments, Box<str>>) {
 /// A collection that a message is to come after and that is not here yet.
 pub(crate) fn missing_before(pe: &Pe, options: &CallOptions) -> Option<Missing> {
     let mut after = options.after_collections().iter();
-    after.find(|id| pe.places.borrow().collection(**id).is_none()).map(|id| Missing::Collection(*id))
+    after.find(|id| !pe.places.borrow().has_come(**id)).map(|id| Missing::Collection(*id))
 }
 
 fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {

@@ -24,6 +24,10 @@ pub(crate) enum ChareEvent<'a> {
     },
     /// At the element's home: the element is gone, wherever it lived.
     Forgotten { member: Target, parcel: &'a Parcel },
+    /// At a collection's root: no element is left anywhere, none will come, and all reductions are over.
+    Over { collection: CollectionId },
+    /// A collection has ended and is forgotten here.
+    Ended { collection: CollectionId },
 }
 
 #[cfg(test)]
@@ -37,11 +41,11 @@ mod tests {
         ("model/reduction/newborns.rs", 1, "services/reduction"),
         ("pe/early.rs", 1, "messages wait there for what is to come, and nobody who was there is among it"),
         ("pe/mod.rs", 1, "`drop_renewal`"),
-        ("pe/places/collections.rs", 2, "collections stay as long as the job"),
+        ("pe/places/collections.rs", 2, "`Collections::end`, from services/array"),
         ("pe/places/members.rs", 3, "`Places::remove`, and services/array at the home"),
         ("pe/places/mod.rs", 1, "`Places::remove`"),
-        ("services/aggregation/buffers.rs", 1, "collections stay as long as the job"),
-        ("services/broadcast/mod.rs", 1, "collections stay as long as the job"),
+        ("services/aggregation/buffers.rs", 1, "services/aggregation"),
+        ("services/broadcast/mod.rs", 1, "services/broadcast"),
         ("services/section/members.rs", 1, "services/section"),
         ("services/section/members_at_home.rs", 2, "services/section: who is gone is remembered there"),
     ];

@@ -66,6 +66,10 @@ pub(crate) const NETWORK_INTERVAL: u32 = 16;
 /// The most services there may be: each has a place in its PE and a bit of `attention`.
 pub(crate) const MOST_SERVICES: usize = u32::BITS as usize;
 
+/// The reason why what a collection that has ended is needed for cannot be, and what to do.
+pub(crate) const ENDED: &str =
+    "all its members were destroyed before; use its proxy, and what leads to its members, no more after that";
+
 /// A service of the runtime: a row of function pointers for its work on a PE and on a node. The ideas are Charm++'s: Converse's handlers
 /// (`deliver`), conditions (`poll`, `before_rest`) and `CkArrayListener` (`event`).
 #[derive(Clone, Copy)]
@@ -285,6 +289,12 @@ impl Pe {
         let envelope = Envelope { options, body };
         if let Some(whose) = self.node.numbers.other(missing.serial()) {
             self.fail(envelope.body.describe(), format!("{missing} {whose}"));
+            return Outcome::NotCounted;
+        }
+        if let Missing::Collection(id) = missing
+            && self.places.borrow().has_ended(id)
+        {
+            self.fail(envelope.body.describe(), format!("{missing} has ended: {ENDED}"));
             return Outcome::NotCounted;
         }
         // Measured before the borrow: measuring runs the serialization of the user's types.

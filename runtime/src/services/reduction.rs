@@ -8,6 +8,7 @@
 //!    its own PEs and the nodes right below what waits there and they have not said. It tells them to which broadcast the reduction
 //!    belongs, so that PEs with newborns know whether to wait for them; when it learns that later it tells them once more. In other arrays,
 //!    a PE that loses its last member says so.
+//!    So the root learns when no member is left anywhere.
 //! 4. The creation of a collection's elements is counted as well, over PEs, beside the reductions: it ends when all of them exist.
 
 use crate::base::typed_box::TypedBox;
@@ -44,7 +45,7 @@ pub(crate) const SERVICE: Service = Service {
                 remove_member(pe, (collection, index), *next_reduction);
             }
         }
-        ChareEvent::Forgotten { .. } => {}
+        ChareEvent::Forgotten { .. } | ChareEvent::Over { .. } | ChareEvent::Ended { .. } => {}
     },
     ..Service::named(ID, "reductions")
 };
@@ -237,7 +238,10 @@ fn count_created(pe: &Pe, id: CollectionId, pes: u64) {
     }
     match (topology.parent(pe.node.id, root), callback) {
         (Some(parent), _) => tell_created(pe, parent, id, created),
-        (None, Some(callback)) => fire(pe, callback, Arguments::new(())),
+        (None, Some(callback)) => {
+            fire(pe, callback, Arguments::new(()));
+            tell_if_over(pe, id);
+        }
         (None, None) => fail_reduction(pe, id, "its creation is told of, which nobody awaits".to_owned()),
     }
 }
@@ -266,11 +270,24 @@ fn pass_on(pe: &Pe, id: CollectionId, statement: Statement) {
         let said = ReductionMessage::Said { collection: id, from: pe.id, number, statement };
         return send(pe, first_pe(pe, parent), said);
     }
-    let Statement::Closed(partial) = statement else { return };
+    let Statement::Closed(partial) = statement else { return tell_if_over(pe, id) };
     let callback = partial.callback;
     match partial.finish() {
         Ok(result) => fire(pe, callback, result),
         Err(cause) => fail_reduction(pe, id, cause),
+    }
+}
+
+/// At the root: tells that the collection is over, if no member is left below and the news of its creation have come where somebody awaits
+/// them.
+fn tell_if_over(pe: &Pe, id: CollectionId) {
+    let is_over = with_collection(pe, id, |collection| {
+        let LocalCollection { info, gathering, created, .. } = collection;
+        let is_told = info.created().is_none() || *created >= u64::from(pe.node.topology.pes());
+        is_told && gathering.as_ref().is_some_and(|gathering| gathering.is_left())
+    });
+    if is_over {
+        pe.tell(ChareEvent::Over { collection: id });
     }
 }
 

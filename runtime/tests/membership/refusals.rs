@@ -1,6 +1,6 @@
 //! Refusals: impossible operations end the job with an error that names the element.
 
-use crate::AccountProxy;
+use crate::{AccountProxy, ClerkProxy};
 use crate::bound::ShadowProxy;
 use chare::prelude::*;
 use chare::{ArrayOptions, Job};
@@ -64,6 +64,34 @@ fn what_cannot_be_names_the_element() {
         accounts.at((1, 1)).add(1);
     });
     expect(destroyed, &["Account::add", "member (1, 1)", "destroyed"]);
+    let ended = failures(|| async {
+        let accounts = AccountProxy::create((2, 2), 0);
+        accounts.destroy();
+        chare::quiescence().await;
+        accounts.at((1, 1)).add(1);
+    });
+    expect(ended, &["Account::add", "member (1, 1) of", "has ended", "destroyed before"]);
+    let inserted_late = failures(|| async {
+        let accounts = AccountProxy::create((2, 2), 0);
+        accounts.destroy();
+        chare::quiescence().await;
+        accounts.at((1, 1)).insert(0);
+    });
+    expect(inserted_late, &["inserting a member of", "Account", "has ended"]);
+    let bound_late = failures(|| async {
+        let accounts = AccountProxy::create((2, 2), 0);
+        accounts.destroy();
+        chare::quiescence().await;
+        ShadowProxy::create(ArrayOptions::new((2, 2)).bind_to(&accounts), accounts.clone());
+    });
+    expect(bound_late, &["creating", "Shadow", "has ended"]);
+    let group = failures(|| async {
+        let clerks = ClerkProxy::create(AccountProxy::create((2, 2), 0));
+        clerks.destroy();
+        chare::quiescence().await;
+        clerks.on(PeId(1)).insert((5, 5), 0);
+    });
+    expect(group, &["Clerk::insert", "member 1 of", "has ended"]);
     let apart = failures(|| async {
         let accounts = AccountProxy::create_empty(ArrayOptions::empty());
         let shadows = ShadowProxy::create_empty(ArrayOptions::empty().bind_to(&accounts));

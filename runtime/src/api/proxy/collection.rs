@@ -136,7 +136,8 @@ impl<C: Chare> CollectionHandle<C> {
         Pe::current(|pe| array::done_inserting(pe, self.id));
     }
 
-    /// Destroys all members. One message to each node, down a tree.
+    /// Destroys all members. One message to each node, down a tree; and, where none can come, about four more for each, by which the
+    /// collection ends and is forgotten.
     pub fn destroy(&self) {
         call_all(self.id, self.options(), &registration::<C>().destruction, (), ForMany::default());
     }

@@ -9,7 +9,7 @@ use crate::model::index::ArrayIndex;
 use crate::model::reduction::Share;
 use crate::model::reduction::reducers::Contribution;
 use crate::model::registry::{Chare, Identity, This, kind};
-use crate::pe::Pe;
+use crate::pe::{ENDED, Pe};
 use crate::services::{broadcast, reduction, section};
 use chare_lrts::codec;
 use chare_lrts::dice;
@@ -161,7 +161,9 @@ fn index_of<I: ArrayIndex>(identity: &Identity) -> I {
     let (id, index) = place_of(identity);
     Pe::current(|pe| {
         let places = pe.places.borrow();
-        let collection = places.collection(id).expect("a member's collection is known on its PE");
+        let Some(collection) = places.collection(id) else {
+            panic!("this {} and its collection have ended: {ENDED}", identity.name);
+        };
         let registered = &collection.info.chare.index;
         let wanted = std::any::type_name::<I>();
         assert!(

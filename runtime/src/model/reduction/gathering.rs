@@ -158,7 +158,7 @@ impl Gathering {
                 while let Some(number) = self.first_whole() {
                     whole.extend(self.hand_up(number, allowance));
                 }
-                if self.left.len() == self.children.len() {
+                if self.is_left() {
                     whole.push(Statement::Left);
                 }
             }
@@ -225,6 +225,11 @@ impl Gathering {
         let Waiting { partial, bytes, .. } = self.line.take(number)?;
         allowance.give_back(Purpose::Partials, bytes);
         Some(Statement::Closed(partial))
+    }
+
+    /// Whether all children have left.
+    pub(crate) fn is_left(&self) -> bool {
+        self.left.len() == self.children.len()
     }
 
     /// The number of a statement that goes to the node above.

@@ -9,7 +9,9 @@
 //! 3. A call that was queued with its chare runs without another look-up, unless the chare is gone meanwhile.
 //! 4. A remembered answer is a copy. Code that adds a chare to the tables of rule 1 or removes one forgets the answer. The answers that
 //!    other PEs remember may be stale: then the message goes on to the home, which forwards it and tells the sender.
-//! 5. A collection that this PE has created is announced here until it is known here: the homes of its members are known meanwhile, so
+//! 5. A collection that has ended is in no table; what is known is that its number has come. Calls of its members are refused wherever they
+//!    come to, and PEs that remember where one lived send them there.
+//! 6. A collection that this PE has created is announced here until it is known here: the homes of its members are known meanwhile, so
 //!    calls of members elsewhere need not wait.
 
 mod collections;
@@ -42,6 +44,8 @@ pub(crate) enum Location {
 pub(crate) enum Absence {
     /// The member's collection is not known here yet.
     Unknown,
+    /// The member's collection has ended: its members were destroyed, and none will come.
+    Ended,
     /// The member's home is that PE, which knows more.
     HomeIs(PeId),
     /// This PE is the member's home; the member lives on that PE.
@@ -159,6 +163,21 @@ impl Places {
         self.collections.get(id)
     }
 
+    /// Whether a collection is known here, or was until it ended.
+    pub(crate) fn has_come(&self, id: CollectionId) -> bool {
+        self.collections.have_come(id)
+    }
+
+    /// Whether a collection was known here and has ended.
+    pub(crate) fn has_ended(&self, id: CollectionId) -> bool {
+        self.collections.have_ended(id)
+    }
+
+    /// Forgets a collection that ends. The caller drops it when the PE can be used again.
+    pub(crate) fn end_collection(&mut self, id: CollectionId) -> Option<LocalCollection> {
+        self.collections.end(id)
+    }
+
     /// The number of chares that live here.
     pub(crate) fn chares(&self) -> u64 {
         let members = self.collections.iter().map(|collection| collection.members.len());
@@ -197,7 +216,9 @@ impl Places {
 
     /// The reason why a member is not on PE `here`, as far as `here` knows.
     pub(crate) fn explain_absence(&self, here: PeId, collection: CollectionId, index: Index) -> Absence {
-        let Some(collection) = self.collections.get(collection) else { return Absence::Unknown };
+        let Some(collection) = self.collections.get(collection) else {
+            return if self.has_ended(collection) { Absence::Ended } else { Absence::Unknown };
+        };
         match (collection.info.home(index), collection.away.get(&index)) {
             (home, _) if home != here => Absence::HomeIs(home),
             (_, Some(elsewhere)) => Absence::LivesOn(*elsewhere),
@@ -276,8 +297,8 @@ impl Places {
                     _ => return Location::Unknown(Missing::Collection(collection)),
                 },
                 Absence::HomeIs(at) | Absence::LivesOn(at) => at,
-                // The member may come: nothing to remember.
-                Absence::Nowhere => return Location::At(here),
+                // The member may come, or the call is refused here: nothing to remember.
+                Absence::Nowhere | Absence::Ended => return Location::At(here),
             },
         };
         self.entry(target).pe = Some(at);

@@ -12,15 +12,17 @@ use crate::pe::Pe;
 use crate::pe::places::Location;
 use chare_lrts::clock;
 use rustc_hash::FxHashMap;
+use slab::Slab;
+use smallvec::SmallVec;
 use std::any::TypeId;
 use std::cell::{RefCell, RefMut};
 
 /// The buffers of one PE.
 #[derive(Default)]
 pub(super) struct Aggregation {
-    streams: Vec<AnyStream>,
-    /// Positions of streams, by collection and the marker of the entry.
-    positions: FxHashMap<(CollectionId, TypeId), usize>,
+    streams: Slab<AnyStream>,
+    /// Positions of streams, by collection, each with the marker of its entry.
+    positions: FxHashMap<CollectionId, SmallVec<[(TypeId, usize); 1]>>,
     /// The position of the stream that was used last: calls come in runs.
     recent: usize,
 }
@@ -40,10 +42,12 @@ impl Aggregation {
 
     fn stream<E: AggregatedEntry>(&mut self, pe: &Pe, collection: CollectionId) -> &mut Stream<E> {
         if self.recent::<E>().is_none_or(|stream| stream.collection() != collection) {
-            let streams = &mut self.streams;
-            self.recent = *self.positions.entry((collection, TypeId::of::<E>())).or_insert_with(|| {
-                streams.push(AnyStream::new(Stream::<E>::new(pe, collection)));
-                streams.len() - 1
+            let (of_collection, marker) = (self.positions.entry(collection).or_default(), TypeId::of::<E>());
+            let found = of_collection.iter().find(|(of, _)| *of == marker).map(|(_, position)| *position);
+            self.recent = found.unwrap_or_else(|| {
+                let position = self.streams.insert(AnyStream::new(Stream::<E>::new(pe, collection)));
+                of_collection.push((marker, position));
+                position
             });
         }
         self.recent().expect("the position is that of a stream of this entry")
@@ -154,17 +158,29 @@ fn flush_if(pe: &Pe, is_chosen: impl Fn(&mut dyn Flush) -> bool) -> bool {
     let mut bundles = Vec::new();
     {
         let mut aggregation = state(pe).borrow_mut();
-        for stream in &mut aggregation.streams {
+        for (_, stream) in &mut aggregation.streams {
             let stream = stream.flush();
             if !stream.is_empty() && is_chosen(stream) {
                 stream.take_all(pe, &mut bundles);
             }
         }
-        pe.attend_to(ID, aggregation.streams.iter_mut().any(|stream| !stream.flush().is_empty()));
+        pe.attend_to(ID, aggregation.streams.iter_mut().any(|(_, stream)| !stream.flush().is_empty()));
     }
     let is_any = !bundles.is_empty();
     bundles.into_iter().for_each(|(hop, bundle)| send(pe, hop, bundle));
     is_any
+}
+
+/// Forgets the buffers of a collection that has ended. Calls that are in them leave, and are refused where they come to.
+pub(super) fn end(pe: &Pe, collection: CollectionId) {
+    let mut bundles = Vec::new();
+    {
+        let mut aggregation = state(pe).borrow_mut();
+        for (_, position) in aggregation.positions.remove(&collection).unwrap_or_default() {
+            aggregation.streams.remove(position).flush().take_all(pe, &mut bundles);
+        }
+    }
+    bundles.into_iter().for_each(|(hop, bundle)| send(pe, hop, bundle));
 }
 
 /// Drops the calls in all buffers, when the job is over.

@@ -35,7 +35,7 @@ use crate::base::typed_box::TypedBox;
 use crate::model::envelope::opened;
 use crate::model::registry::{Attached, EntryRegistration};
 use crate::node::NodeService;
-use crate::pe::Service;
+use crate::pe::{ChareEvent, Service};
 use buffers::Aggregation;
 use bundle::{BundleOperations, ID};
 use std::cell::RefCell;
@@ -49,6 +49,11 @@ pub(crate) const SERVICE: Service = Service {
     deliver: |pe, options, message| delivery::deliver(pe, options, opened(message)),
     poll: buffers::flush_due,
     before_rest: flush,
+    event: |pe, event| {
+        if let ChareEvent::Ended { collection } = event {
+            buffers::end(pe, *collection);
+        }
+    },
     clear: buffers::clear,
     ..Service::named(ID, "aggregation")
 };

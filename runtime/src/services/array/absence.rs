@@ -10,11 +10,11 @@ use crate::model::envelope::{Body, Call, Envelope};
 use crate::model::ids::{CollectionId, Index, PeId, Target};
 use crate::model::index;
 use crate::model::parcel::Parcel;
-use crate::model::registry::{Demand, registry};
+use crate::model::registry::{Demand, registry, show};
 use crate::pe::early::Missing;
 use crate::pe::places::Absence;
 use crate::pe::queued::Outcome;
-use crate::pe::{ChareEvent, Pe};
+use crate::pe::{ChareEvent, ENDED, Pe};
 use std::sync::Arc;
 
 /// Takes a call of a member that is not here.
@@ -27,6 +27,14 @@ pub(super) fn reroute(
     let absence = pe.places.borrow().explain_absence(pe.id, id, index);
     match absence {
         Absence::Unknown => pe.keep(Missing::Collection(id), options, Body::Call(call)),
+        Absence::Ended => {
+            let (shown, entry) = (show(call.entry.chare, call.target), call.entry);
+            pe.fail(
+                format!("a call of {}::{}", entry.chare, entry.name),
+                format!("{shown} of a collection that has ended: {ENDED}"),
+            );
+            Outcome::Processed
+        }
         Absence::HomeIs(to) => forward_call(pe, to, options, call),
         Absence::LivesOn(at) => {
             if call.from != pe.id {

@@ -112,7 +112,7 @@ pub(super) fn arrive(
 /// Creates a collection on this PE, with the members that it begins with here.
 pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Arguments) -> Outcome {
     let (id, chare) = (info.id, info.chare);
-    if pe.places.borrow().collection(id).is_some() {
+    if pe.places.borrow().has_come(id) {
         pe.fail(format!("creating {}", chare.name), "a collection of this number was created before");
         return Outcome::Processed;
     }
@@ -121,7 +121,7 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
     let missing = before
         .into_iter()
         .chain(info.after())
-        .find(|before| pe.places.borrow().collection(*before).is_none());
+        .find(|before| !pe.places.borrow().has_come(*before));
     let wait_for = |missing, info, arguments| {
         let message = ArrayMessage::CreateMembers { info, arguments };
         pe.keep(Missing::Collection(missing), CallOptions::new().expedited(), message.into())

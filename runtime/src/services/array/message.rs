@@ -1,4 +1,4 @@
-//! Messages of arrays, groups and nodegroups: creations, insertions, their end, and news of where members live.
+//! Messages of arrays, groups and nodegroups: creations, insertions and their end, news of where members live, and the end of a collection.
 
 use crate::model::arguments::Arguments;
 use crate::model::collection::{Blueprint, CollectionInfo};
@@ -41,6 +41,8 @@ pub(super) enum ArrayMessage {
         from: PeId,
         parcel: Parcel,
     },
+    /// The collection has ended.
+    Ended(CollectionId),
 }
 
 /// The insertion of a member, on its way.
@@ -94,6 +96,8 @@ pub(super) enum ArrayFrame {
     Members { root: NodeId, blueprint: Box<Blueprint> },
     /// For all nodes, down the tree below `root`: PE `from` will insert no more, and has asked these homes for so many insertions each.
     Closing { root: NodeId, collection: CollectionId, from: PeId, insertions: Vec<(PeId, u64)> },
+    /// For all nodes, down the tree below the collection's root: the collection has ended.
+    Ended { collection: CollectionId },
 }
 
 impl From<ArrayMessage> for Body {
@@ -114,6 +118,7 @@ impl SystemMessage for ArrayMessage {
             Self::Insert(insert) => format!("inserting a member of {}", insert.chare.name),
             Self::DoneInserting(_) | Self::Closing { .. } => "the end of insertions".to_owned(),
             Self::Located { .. } | Self::Gone { .. } => "news of a member".to_owned(),
+            Self::Ended(_) => "the end of a collection".to_owned(),
         }
     }
 
@@ -139,7 +144,7 @@ impl SystemMessage for ArrayMessage {
                 out.write(&ArrayFrame::Gone { to, member: *member, from: *from, parcel: parcel.clone() })
             }
             Self::CreateNext => unreachable!("it stays on its PE"),
-            Self::CreateMembers { .. } | Self::DoneInserting(_) | Self::Closing { .. } => {
+            Self::CreateMembers { .. } | Self::DoneInserting(_) | Self::Closing { .. } | Self::Ended(_) => {
                 unreachable!("all nodes are told, and tell their PEs")
             }
         }

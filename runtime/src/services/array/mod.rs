@@ -30,12 +30,17 @@ use std::sync::Arc;
 pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive, ..NodeService::NONE },
     deliver: |pe, options, message| receive(pe, options, opened(message)),
-    event: |pe, event| {
-        if let ChareEvent::Gone { chare, parcel, .. } = event
-            && let Target::Member(collection, index) = chare.target
-        {
-            absence::tell_home(pe, (collection, index), std::mem::take(*parcel));
+    event: |pe, event| match event {
+        ChareEvent::Gone { chare, parcel, .. } => {
+            if let Target::Member(collection, index) = chare.target {
+                absence::tell_home(pe, (collection, index), std::mem::take(*parcel));
+            }
         }
+        ChareEvent::Over { collection } => ending::tell_end(pe, *collection),
+        ChareEvent::Born { .. }
+        | ChareEvent::Called { .. }
+        | ChareEvent::Forgotten { .. }
+        | ChareEvent::Ended { .. } => {}
     },
     absent: Some(absence::reroute),
     state: || TypedBox::new(creation::Own::default()),
@@ -57,6 +62,7 @@ fn receive(pe: &Pe, options: CallOptions, message: ArrayMessage) -> Outcome {
             Outcome::Processed
         }
         ArrayMessage::Gone { member, from, parcel } => absence::forget(pe, options, member, from, parcel),
+        ArrayMessage::Ended(collection) => ending::end(pe, collection),
     }
 }
 
@@ -87,6 +93,11 @@ fn arrive(node: &Arc<Node>, Arrival { frame, said, .. }: Arrival<'_>) -> Result<
         ArrayFrame::Closing { root, collection, from, insertions } => {
             check_root(node, root)?;
             ending::arrive(node, root, (collection, from), &insertions, frame);
+            node.outside.processed.add_shared(1);
+            return Ok(None);
+        }
+        ArrayFrame::Ended { collection } => {
+            ending::arrive_end(node, collection, frame)?;
             node.outside.processed.add_shared(1);
             return Ok(None);
         }

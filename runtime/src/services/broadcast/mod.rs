@@ -6,7 +6,8 @@
 //! 1. A node that receives a broadcast tells its children first, then its own PEs.
 //! 2. A frame without nocopy arguments is passed on as it came. A frame with nocopy arguments waits until this node has them, and tells
 //!    each child where that child finds them: see [`many`].
-//! 3. A PE that does not know the collection yet keeps the call until it does.
+//! 3. A PE that does not know the collection yet keeps the call until it does. On one that knows that the collection has ended, the call comes
+//!    to no members.
 
 mod members;
 mod message;
@@ -52,6 +53,11 @@ pub(crate) const SERVICE: Service = Service {
     deliver: |pe, options, message| run(pe, options, opened(message)),
     fire: Some(fire),
     state: || TypedBox::new(Calls::default()),
+    event: |pe, event| {
+        if let ChareEvent::Ended { collection } = event {
+            pe.state::<Calls>(ID).borrow_mut().remove(collection);
+        }
+    },
     ..Service::named(ID, "broadcasts")
 };
 
@@ -76,11 +82,18 @@ struct BroadcastFrame {
 /// The broadcasts that this PE has called, counted for each collection that may grow.
 type Calls = RefCell<FxHashMap<CollectionId, u64>>;
 
+/// Whether members may come to a collection beside a broadcast, as far as is known here; to one that has ended none come.
+fn grows(pe: &Pe, collection: CollectionId) -> Option<bool> {
+    let places = pe.places.borrow();
+    match places.collection(collection) {
+        Some(local) => Some(local.info.may_be_anywhere()),
+        None => places.has_ended(collection).then_some(false),
+    }
+}
+
 /// The options of a broadcast, with its id where members may come beside it.
 fn identify(pe: &Pe, collection: CollectionId, options: CallOptions) -> CallOptions {
-    let is_fixed =
-        pe.places.borrow().collection(collection).is_some_and(|local| !local.info.may_be_anywhere());
-    if is_fixed {
+    if grows(pe, collection) == Some(false) {
         return options;
     }
     let mut calls = pe.state::<Calls>(ID).borrow_mut();
@@ -229,8 +242,7 @@ fn one_for_each_pe(node: &Node, broadcast: Broadcast) -> impl Iterator<Item = (P
 /// On a PE: calls the members that are here.
 fn run(pe: &Pe, options: CallOptions, broadcast: Broadcast) -> Outcome {
     let collection = broadcast.collection;
-    let may_grow = pe.places.borrow().collection(collection).map(|local| local.info.may_be_anywhere());
-    let Some(may_grow) = may_grow else {
+    let Some(may_grow) = grows(pe, collection) else {
         return pe.keep(Missing::Collection(collection), options, Body::System(Box::new(broadcast)));
     };
     let mut options = if may_grow { options } else { options.apart() };

@@ -89,6 +89,7 @@ fn send_on(
     match absence {
         Absence::HomeIs(to) | Absence::LivesOn(to) => away.entry(to).or_default().push(target),
         // The member was destroyed meanwhile.
+        Absence::Ended => {}
         Absence::Nowhere if !state(pe).borrow().has_seat(multicast.section, target) => {}
         // The member may still come.
         Absence::Nowhere | Absence::Unknown => {

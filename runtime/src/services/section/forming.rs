@@ -91,7 +91,12 @@ fn home_of(pe: &Pe, member: Target) -> Result<PeId, Missing> {
         Target::Chare(id) => Ok(id.home),
         Target::Member(id, index) => {
             let places = pe.places.borrow();
-            places.collection(id).map(|known| known.info.home(index)).ok_or(Missing::Collection(id))
+            match places.collection(id) {
+                Some(known) => Ok(known.info.home(index)),
+                // Nobody is there any more, which is known here as well as at the home.
+                None if places.has_ended(id) => Ok(pe.id),
+                None => Err(Missing::Collection(id)),
+            }
         }
     }
 }
@@ -187,7 +192,9 @@ fn presence_of(pe: &Pe, member: Target) -> Presence {
         return Presence::Never("a singleton belongs to no section".to_owned());
     };
     let places = pe.places.borrow();
-    let Some(collection) = places.collection(id) else { return Presence::Expected };
+    let Some(collection) = places.collection(id) else {
+        return if places.has_ended(id) { Presence::Destroyed } else { Presence::Expected };
+    };
     let is_here = collection.members.include(index);
     if is_here || !matches!(places.explain_absence(pe.id, id, index), Absence::Nowhere) {
         Presence::Expected

@@ -114,7 +114,10 @@ fn hear_of_element(pe: &Pe, event: &mut ChareEvent<'_>) {
             }
             Err(cause) => pe.fail("news of a member".to_owned(), cause),
         },
-        ChareEvent::Born { .. } | ChareEvent::Called { .. } => {}
+        ChareEvent::Born { .. }
+        | ChareEvent::Called { .. }
+        | ChareEvent::Over { .. }
+        | ChareEvent::Ended { .. } => {}
     }
 }
 
