@@ -23,7 +23,7 @@ pub(crate) enum ChareEvent<'a> {
         parcel: &'a mut Parcel,
     },
     /// At the element's home: the element is gone, wherever it lived.
-    Forgotten { member: Target, parcel: &'a Parcel },
+    Forgotten { member: Target, parcel: &'a mut Parcel },
     /// At a collection's root: no element is left anywhere, none will come, and all reductions are over.
     Over { collection: CollectionId },
     /// A collection has ended and is forgotten here.

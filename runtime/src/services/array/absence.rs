@@ -90,7 +90,7 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
 }
 
 /// Tells the home of a member that lived here that it is gone, with the parcel that services have filled.
-pub(super) fn tell_home(pe: &Pe, member: (CollectionId, Index), parcel: Parcel) {
+pub(super) fn tell_home(pe: &Pe, member: (CollectionId, Index), mut parcel: Parcel) {
     let (id, index) = member;
     let home = pe.places.borrow().collection(id).map(|collection| collection.info.home(index));
     match home {
@@ -98,7 +98,7 @@ pub(super) fn tell_home(pe: &Pe, member: (CollectionId, Index), parcel: Parcel) 
             let news = ArrayMessage::Gone { member, from: pe.id, parcel };
             outbox::send(pe, home, Envelope::system(CallOptions::new().expedited(), news));
         }
-        _ => pe.tell(ChareEvent::Forgotten { member: Target::Member(id, index), parcel: &parcel }),
+        _ => pe.tell(ChareEvent::Forgotten { member: Target::Member(id, index), parcel: &mut parcel }),
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn forget(
     options: CallOptions,
     member: (CollectionId, Index),
     from: PeId,
-    parcel: Parcel,
+    mut parcel: Parcel,
 ) -> Outcome {
     let (id, index) = member;
     if pe.places.borrow().collection(id).is_none() {
@@ -117,7 +117,7 @@ pub(super) fn forget(
         return pe.keep(Missing::Collection(id), options, message.into());
     }
     let target = Target::Member(id, index);
-    pe.tell(ChareEvent::Forgotten { member: target, parcel: &parcel });
+    pe.tell(ChareEvent::Forgotten { member: target, parcel: &mut parcel });
     let mut places = pe.places.borrow_mut();
     places.forget(target);
     let away = &mut places.collection_mut(id).expect("looked at before").away;

@@ -4,7 +4,7 @@ use crate::model::arguments::Arguments;
 use crate::model::collection::{Blueprint, CollectionInfo};
 use crate::model::envelope::{Body, SystemMessage};
 use crate::model::ids::{ChareTypeId, CollectionId, Index, NodeId, PeId, ServiceId, Target};
-use crate::model::parcel::Parcel;
+use crate::model::parcel::{Parcel, WrittenParcel};
 use crate::model::registry::ChareRegistration;
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ pub(super) enum ArrayFrame {
     /// For one PE.
     Located { to: PeId, target: Target, at: PeId },
     /// For one PE.
-    Gone { to: PeId, member: (CollectionId, Index), from: PeId, parcel: Parcel },
+    Gone { to: PeId, member: (CollectionId, Index), from: PeId, parcel: WrittenParcel },
     /// For all nodes, down the tree below `root`. The constructor's arguments follow.
     Members { root: NodeId, blueprint: Box<Blueprint> },
     /// For all nodes, down the tree below `root`: PE `from` will insert no more, and has asked these homes for so many insertions each.
@@ -141,7 +141,8 @@ impl SystemMessage for ArrayMessage {
             }
             Self::Located { target, at } => out.write(&ArrayFrame::Located { to, target: *target, at: *at }),
             Self::Gone { member, from, parcel } => {
-                out.write(&ArrayFrame::Gone { to, member: *member, from: *from, parcel: parcel.clone() })
+                let parcel = parcel.write()?;
+                out.write(&ArrayFrame::Gone { to, member: *member, from: *from, parcel })
             }
             Self::CreateNext => unreachable!("it stays on its PE"),
             Self::CreateMembers { .. } | Self::DoneInserting(_) | Self::Closing { .. } | Self::Ended(_) => {

@@ -82,7 +82,7 @@ fn arrive(node: &Arc<Node>, Arrival { frame, said, .. }: Arrival<'_>) -> Result<
             (to, CallOptions::new(), ArrayMessage::Located { target, at })
         }
         ArrayFrame::Gone { to, member, from, parcel } => {
-            (to, CallOptions::new(), ArrayMessage::Gone { member, from, parcel })
+            (to, CallOptions::new(), ArrayMessage::Gone { member, from, parcel: parcel.into() })
         }
         ArrayFrame::Members { root, blueprint } => {
             check_root(node, root)?;

@@ -105,10 +105,10 @@ fn hear_of_element(pe: &Pe, event: &mut ChareEvent<'_>) {
             }
             let contributed = state(pe).borrow_mut().take_numbers(chare.target);
             if !contributed.is_empty() {
-                parcel.put(ID, &contributed);
+                parcel.put(ID, contributed);
             }
         }
-        ChareEvent::Forgotten { member, parcel } => match parcel.open::<Vec<(SectionId, u64)>>(ID) {
+        ChareEvent::Forgotten { member, parcel } => match parcel.take::<Vec<(SectionId, u64)>>(ID) {
             Ok(contributed) => {
                 contributing::member_gone(pe, *member, &contributed.unwrap_or_default());
             }
