@@ -4,7 +4,7 @@ use crate::model::arguments::Arguments;
 use crate::model::envelope::Create;
 use crate::model::ids::Target;
 use crate::model::parcel::Parcel;
-use crate::model::registry::{ChareRegistration, Identity, OnPanic, show};
+use crate::model::registry::{ChareRegistration, Identity, OnPanic, Standing, show};
 use crate::node::timeline::Kind;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
@@ -41,7 +41,7 @@ pub(crate) fn create_chare(pe: &Pe, Create { id, chare, arguments }: Create) -> 
         pe.fail(format!("creating {}", chare.name), cause);
         return Outcome::Processed;
     }
-    construct(pe, Identity::new(Target::Chare(id), chare.name, 0), chare, arguments);
+    construct(pe, Identity::new(Target::Chare(id), chare.name, Standing::NEW), chare, arguments);
     pe.release_early(Missing::Chare(id));
     Outcome::Processed
 }
@@ -60,9 +60,9 @@ fn remove(pe: &Pe, target: Target) {
     pe.destroyed.set(false);
     let removed = pe.places.borrow_mut().remove(target);
     let Some(removed) = removed else { return };
-    let next_reduction = removed.identity().contributions.replace(Identity::GONE);
+    let left = removed.identity().standing.replace(Standing::GONE);
     let mut parcel = Parcel::default();
-    pe.tell(ChareEvent::Gone { chare: removed.identity(), next_reduction, parcel: &mut parcel });
+    pe.tell(ChareEvent::Gone { chare: removed.identity(), left, parcel: &mut parcel });
     // Dropped after the borrow: dropping the chare's state may run code of the user.
     drop(removed);
 }

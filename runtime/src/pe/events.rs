@@ -7,7 +7,7 @@
 
 use crate::model::ids::{BroadcastId, CollectionId, Target};
 use crate::model::parcel::Parcel;
-use crate::model::registry::Identity;
+use crate::model::registry::{Identity, Standing};
 
 /// An event in the life of a chare or a collection.
 pub(crate) enum ChareEvent<'a> {
@@ -18,8 +18,8 @@ pub(crate) enum ChareEvent<'a> {
     /// A chare that lived on this PE is gone. Services put their news for the home of an element into the parcel.
     Gone {
         chare: &'a Identity,
-        /// The first reduction of its collection to which an element has not contributed.
-        next_reduction: u64,
+        /// The standing with which it left.
+        left: Standing,
         parcel: &'a mut Parcel,
     },
     /// At the element's home: the element is gone, wherever it lived.

@@ -21,7 +21,7 @@ use crate::model::envelope::{Body, Envelope, SystemMessage, opened};
 use crate::model::ids::{BroadcastId, CollectionId, Index, NodeId, PeId, ServiceId, Target};
 use crate::model::reduction::reducers::Data;
 use crate::model::reduction::{Begun, Gathering, Partial, Refusal, Share, Statement};
-use crate::model::registry::{Identity, show};
+use crate::model::registry::{Identity, Standing, show};
 use crate::node::{Delivery, NodeService};
 use crate::pe::early::Missing;
 use crate::pe::places::LocalCollection;
@@ -40,9 +40,9 @@ pub(crate) const SERVICE: Service = Service {
     event: |pe, event| match event {
         ChareEvent::Born { collection } => report_creation(pe, *collection),
         ChareEvent::Called { broadcast } => hear(pe, *broadcast),
-        ChareEvent::Gone { chare, next_reduction, .. } => {
+        ChareEvent::Gone { chare, left, .. } => {
             if let Target::Member(collection, index) = chare.target {
-                remove_member(pe, (collection, index), *next_reduction);
+                remove_member(pe, (collection, index), *left);
             }
         }
         ChareEvent::Forgotten { .. } | ChareEvent::Over { .. } | ChareEvent::Ended { .. } => {}
@@ -165,12 +165,12 @@ pub(crate) fn join(pe: &Pe, id: CollectionId, number: u64, data: &Data, callback
 
 /// Adds the contribution of a member on this PE to a reduction of its collection.
 pub(crate) fn contribute(pe: &Pe, identity: &Identity, (id, index): (CollectionId, Index), share: Share) {
-    let (within, next) = (pe.within(id), identity.contributions.get());
+    let (within, standing) = (pe.within(id), identity.standing.get());
     let added =
-        with_collection(pe, id, |collection| collection.contributions.add((index, next), within, share));
+        with_collection(pe, id, |collection| collection.contributions.add((index, standing), within, share));
     match added {
-        Ok((next, closed)) => {
-            identity.contributions.set(next);
+        Ok((standing, closed)) => {
+            identity.standing.set(standing);
             if let Some((number, partial)) = closed {
                 say(pe, id, number, Statement::Closed(partial));
             }
@@ -197,9 +197,9 @@ fn close_complete(pe: &Pe, id: CollectionId) {
     }
 }
 
-/// Takes note that a member of this PE is gone, whose next reduction was `next`.
-fn remove_member(pe: &Pe, (id, index): (CollectionId, Index), next: u64) {
-    with_collection(pe, id, |collection| collection.contributions.remove_member(index, next));
+/// Takes note that a member of this PE is gone, which left with this standing.
+fn remove_member(pe: &Pe, (id, index): (CollectionId, Index), left: Standing) {
+    with_collection(pe, id, |collection| collection.contributions.remove_member(index, left));
     close_complete(pe, id);
     let left = with_collection(pe, id, |collection| {
         let is_over = collection.contributions.is_empty() && !collection.info.may_be_anywhere();

@@ -8,7 +8,7 @@ use crate::model::ids::{CollectionId, Index, Target};
 use crate::model::index::ArrayIndex;
 use crate::model::reduction::Share;
 use crate::model::reduction::reducers::Contribution;
-use crate::model::registry::{Chare, Identity, This, kind};
+use crate::model::registry::{Chare, Identity, Standing, This, kind};
 use crate::pe::{ENDED, Pe};
 use crate::services::{broadcast, reduction, section};
 use chare_lrts::codec;
@@ -184,10 +184,10 @@ fn contribute_as<T>(identity: &Identity, contribution: Contribution<T>, callback
     assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);
     let (collection, index) = place_of(identity);
     let (data, callback) = (contribution.of_member(index, dice::draw), callback.erase());
-    let next = identity.contributions.get();
+    let next = identity.standing.get().next();
     Pe::current(|pe| {
         if reduction::join(pe, collection, next, &data, &callback) {
-            identity.contributions.set(next + 1);
+            identity.standing.set(Standing::before(next + 1));
         } else {
             reduction::contribute(pe, identity, (collection, index), Share::new(data, callback));
         }

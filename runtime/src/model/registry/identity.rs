@@ -15,24 +15,43 @@ pub(crate) struct Identity {
     pub(crate) target: Target,
     /// The chare type's name, for messages to humans.
     pub(crate) name: &'static str,
-    /// The number of the collection's reduction to which the chare contributes next; 0 of a singleton; [`Identity::GONE`] after the chare
-    /// was destroyed.
-    pub(crate) contributions: Cell<u64>,
+    pub(crate) standing: Cell<Standing>,
     pub(crate) tasks: ChareTasks,
 }
 
 impl Identity {
-    /// In place of a reduction's number: the chare was destroyed and takes part in no reduction any more.
-    pub(crate) const GONE: u64 = u64::MAX;
-
-    pub(crate) fn new(target: Target, name: &'static str, next_reduction: u64) -> Self {
-        Self { target, name, contributions: Cell::new(next_reduction), tasks: ChareTasks::default() }
+    pub(crate) fn new(target: Target, name: &'static str, standing: Standing) -> Self {
+        Self { target, name, standing: Cell::new(standing), tasks: ChareTasks::default() }
     }
 
     /// Whether the chare was destroyed.
     #[inline]
     pub(crate) fn is_gone(&self) -> bool {
-        self.contributions.get() == Self::GONE
+        self.standing.get() == Standing::GONE
+    }
+}
+
+/// The standing of a chare on its PE, and in the reductions of its collection; eight bytes, one of which is compared before each entry.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Standing(u64);
+
+impl Standing {
+    /// It lives here and has contributed to nothing yet; also that of a singleton.
+    pub(crate) const NEW: Self = Self::before(0);
+    /// It lives here, and was born after a broadcast: its PE knows more (see [`crate::model::reduction`]).
+    pub(crate) const NEWBORN: Self = Self(1 << 63);
+    /// It was destroyed, and takes part in no reduction any more.
+    pub(crate) const GONE: Self = Self(u64::MAX);
+
+    /// It lives here, and has contributed to all reductions of its collection before this one.
+    pub(crate) const fn before(next: u64) -> Self {
+        Self(next)
+    }
+
+    /// The first reduction to which it has not contributed; where its PE knows more, or there is none, a number that no reduction has.
+    #[inline]
+    pub(crate) const fn next(self) -> u64 {
+        self.0
     }
 }
 

@@ -32,7 +32,7 @@ pub use entry_trait::{
 };
 pub use generic::Instantiated;
 pub use hints::{AnsweredByAll, MarkedEntry};
-pub(crate) use identity::{AnyChare, ChareTasks, Identity};
+pub(crate) use identity::{AnyChare, ChareTasks, Identity, Standing};
 pub(crate) use name::type_id;
 pub use on_panic::OnPanic;
 pub(crate) use registration::{Attached, Called, IndexRegistration, NotCalled};

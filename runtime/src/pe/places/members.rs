@@ -129,11 +129,11 @@ mod tests {
     use super::*;
     use crate::model::collection::Dummy;
     use crate::model::ids::{CollectionId, Target};
-    use crate::model::registry::{Identity, This};
+    use crate::model::registry::{Identity, Standing, This};
 
     fn member(number: u64) -> Rc<dyn AnyChare> {
         let collection = CollectionId { creator: PeId(0), serial: 0 };
-        This::seat(Identity::new(Target::Member(collection, Index::from(number)), "Dummy", 0), Dummy)
+        This::seat(Identity::new(Target::Member(collection, Index::from(number)), "Dummy", Standing::NEW), Dummy)
     }
 
     #[test]

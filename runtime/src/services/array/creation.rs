@@ -12,7 +12,7 @@ use crate::model::call_options::CallOptions;
 use crate::model::collection::{Blueprint, CollectionInfo};
 use crate::model::envelope::Envelope;
 use crate::model::ids::{CollectionId, Index, NodeId, Target};
-use crate::model::registry::{ChareRegistration, Identity, find_chare};
+use crate::model::registry::{ChareRegistration, Identity, Standing, find_chare};
 use crate::node::Node;
 use crate::pe::early::Missing;
 use crate::pe::places::LocalCollection;
@@ -143,7 +143,7 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
     let members = info.members_on(pe.id);
     pe.places.borrow_mut().insert_collection(LocalCollection::new(info, pe.id, members.len()));
     for index in members {
-        construct(pe, Identity::new(Target::Member(id, index), chare.name, 0), chare, arguments.clone());
+        construct(pe, Identity::new(Target::Member(id, index), chare.name, Standing::NEW), chare, arguments.clone());
     }
     pe.tell(ChareEvent::Born { collection: id });
     pe.release_early(Missing::Collection(id));
@@ -163,6 +163,6 @@ pub(super) fn create_member(
         }
         (collection.info.chare, collection.contributions.add_member(index))
     });
-    let Some((chare, next_reduction)) = begun else { unreachable!("a member comes after its collection") };
-    construct(pe, Identity::new(Target::Member(id, index), chare.name, next_reduction), chare, arguments);
+    let Some((chare, standing)) = begun else { unreachable!("a member comes after its collection") };
+    construct(pe, Identity::new(Target::Member(id, index), chare.name, standing), chare, arguments);
 }

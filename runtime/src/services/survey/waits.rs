@@ -186,9 +186,9 @@ impl Standing {
         let identities = || members.within(0..members.end()).map(|member| member.identity());
         let name = |Identity { name, target, .. }: &Identity| show(name, *target);
         let open = contributions.each_open().take(NAMED_MAX).map(|reduction| {
-            let awaited = identities().filter(|Identity { target, contributions: next, .. }| {
+            let awaited = identities().filter(|Identity { target, standing, .. }| {
                 let Target::Member(_, index) = *target else { return false };
-                contributions.is_awaited((index, next.get()), &reduction)
+                contributions.is_awaited((index, standing.get()), &reduction)
             });
             let (mut lacking, mut names) = (0, Vec::new());
             for member in awaited {

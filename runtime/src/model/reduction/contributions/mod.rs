@@ -23,10 +23,8 @@ use super::statements::{Begun, Said};
 use crate::model::callback::ErasedCallback;
 use crate::model::ids::{BroadcastId, Index};
 use crate::model::reduction::{Partial, Share};
+use crate::model::registry::Standing;
 use rustc_hash::FxHashSet;
-
-/// In place of the number of a member's next reduction: the member is a [newborn](super::newborns), of which its PE knows more.
-pub(super) const NEWBORN: u64 = 1 << 63;
 
 /// The cause of refusal of a newborn's contribution.
 const MISSED: &str = "it was inserted after the call of all elements in whose course it contributes, so it takes no part in what that \
@@ -152,19 +150,19 @@ impl Contributions {
         joined
     }
 
-    /// Adds the contribution of a member on this PE, whose next reduction is `next`. Returns the next one after this, and what this PE
-    /// closes by the contribution, if anything.
+    /// Adds the contribution of a member on this PE. Returns the member's standing after it, and what this PE closes by the contribution, if
+    /// anything.
     ///
     /// # Errors
     /// When the contribution does not fit those of other members, or the member takes no part in the reduction.
     pub(crate) fn add(
         &mut self,
-        (member, next): (Index, u64),
+        (member, standing): (Index, Standing),
         within: Option<BroadcastId>,
         share: Share,
-    ) -> Result<(u64, Option<(u64, Partial)>), Refusal> {
-        let newborn = (next == NEWBORN).then(|| self.newborns.next(member)).flatten();
-        let next = newborn.unwrap_or(next);
+    ) -> Result<(Standing, Option<(u64, Partial)>), Refusal> {
+        let newborn = self.newborn(member, standing);
+        let next = newborn.unwrap_or(standing.next());
         let is_newborn = newborn.is_some();
         if is_newborn && within.is_some_and(|broadcast| self.newborns.missed(member, broadcast)) {
             return Err(Refusal::Missed(MISSED));
@@ -180,7 +178,7 @@ impl Contributions {
             let Share { callback, data } = share;
             let partial = Partial { callback, within, contributed: 1, data: Some(data) };
             let closed = Some((self.said.say(Some(name)), partial));
-            return Ok((if is_newborn { NEWBORN } else { next }, closed));
+            return Ok((if is_newborn { Standing::NEWBORN } else { Standing::before(next) }, closed));
         }
         let number = found.unwrap_or_else(|| self.open(name));
         let is_ahead = first.is_some_and(|first| first < number);
@@ -191,9 +189,14 @@ impl Contributions {
         let closed = self.close_one(number);
         if is_newborn {
             self.newborns.set_next(member, next);
-            return Ok((NEWBORN, closed));
+            return Ok((Standing::NEWBORN, closed));
         }
-        Ok((next, closed))
+        Ok((Standing::before(next), closed))
+    }
+
+    /// The first reduction to which a newborn may not have contributed, if this is one.
+    fn newborn(&self, member: Index, standing: Standing) -> Option<u64> {
+        (standing == Standing::NEWBORN).then(|| self.newborns.next(member)).flatten()
     }
 
     /// Of the reductions from `next` on to which a member has not contributed: the first, and the first of this name.
@@ -235,25 +238,25 @@ impl Contributions {
         self.newborns.hear(broadcast);
     }
 
-    /// Counts a member that is being born on this PE. Returns the first reduction to which it may contribute, or [`NEWBORN`].
-    pub(crate) fn add_member(&mut self, member: Index) -> u64 {
+    /// Counts a member that is being born on this PE.
+    pub(crate) fn add_member(&mut self, member: Index) -> Standing {
         self.present += 1;
         let first = self.line.first();
         if !self.newborns.add(member, first) {
-            return first;
+            return Standing::before(first);
         }
         for (_, open) in self.line.iter_mut() {
             let has_missed = open.within.is_some_and(|broadcast| self.newborns.have_heard(broadcast));
             open.present += u64::from(has_missed);
         }
-        NEWBORN
+        Standing::NEWBORN
     }
 
-    /// Removes a member that dies on this PE, whose next reduction is `next`.
-    pub(crate) fn remove_member(&mut self, member: Index, next: u64) {
+    /// Removes a member that dies on this PE.
+    pub(crate) fn remove_member(&mut self, member: Index, standing: Standing) {
         self.present -= 1;
-        let newborn = (next == NEWBORN).then(|| self.newborns.next(member)).flatten();
-        let next = newborn.unwrap_or(next);
+        let newborn = self.newborn(member, standing);
+        let next = newborn.unwrap_or(standing.next());
         for (number, open) in self.line.iter_mut() {
             let has_missed = open.within.is_some_and(|broadcast| self.newborns.missed(member, broadcast));
             // Forgotten in any case: another one may be born with its index.
@@ -309,9 +312,9 @@ impl Contributions {
         self.line.from(0).map(tell)
     }
 
-    /// Whether a member, whose next reduction is `next`, is awaited in a reduction that is not closed.
-    pub(crate) fn is_awaited(&self, (member, next): (Index, u64), reduction: &OpenReduction) -> bool {
-        let next = self.newborns.next(member).unwrap_or(next);
+    /// Whether a member is awaited in a reduction that is not closed.
+    pub(crate) fn is_awaited(&self, (member, standing): (Index, Standing), reduction: &OpenReduction) -> bool {
+        let next = self.newborn(member, standing).unwrap_or(standing.next());
         let open = self.line.get(reduction.number);
         open.is_some_and(|open| {
             next <= reduction.number && !open.has_ahead(member) && !self.has_missed(member, open.within)

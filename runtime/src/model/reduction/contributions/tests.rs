@@ -16,12 +16,12 @@ fn broadcast(serial: u64) -> BroadcastId {
 /// Members and what they contributed to; the next reduction of each.
 struct Members {
     state: Contributions,
-    next: Vec<u64>,
+    next: Vec<Standing>,
 }
 
 impl Members {
     fn new(members: u64, grows: bool) -> Self {
-        Self { state: Contributions::new(members, grows), next: vec![0; members as usize] }
+        Self { state: Contributions::new(members, grows), next: vec![Standing::NEW; members as usize] }
     }
 
     /// Lets a member contribute its bit; returns the reference number and the result of what is closed by it.
@@ -77,7 +77,7 @@ fn members_contribute_to_different_reductions_in_any_order_and_to_those_of_one_c
     assert_eq!([3, 1, 1, 2].map(|reference| members.add(1, reference, None)), [None; 4]);
     let closed = [2, 1, 3, 1].map(|reference| members.add(2, reference, None));
     assert_eq!(closed, [(2, 7), (1, 7), (3, 7), (1, 7)].map(Some));
-    assert_eq!(members.next.iter().max(), Some(&4), "nobody remembers more than it has to");
+    assert_eq!(members.next.iter().max(), Some(&Standing::before(4)), "nobody remembers more than it has to");
     let closed = [0, 1, 2].map(|member| members.add(member, 9, None));
     assert_eq!(closed, [None, None, Some((9, 7))]);
     assert_eq!(members.next, [5; 3], "and all are in order again");
@@ -102,7 +102,7 @@ fn who_is_neither_the_first_nor_the_last_joins() {
     let five = || sum(5_u64).of_member(Index::from(1), || 0);
     let add = |state: &mut Contributions, member: u64, number: u64| {
         let share = Share::new(sum(number).of_member(Index::from(member), || 0), callback(0));
-        state.add((Index::from(member), 0), None, share).unwrap().1
+        state.add((Index::from(member), Standing::NEW), None, share).unwrap().1
     };
     assert!(!join(&mut state, five()), "it would be the first");
     assert!(add(&mut state, 0, 1).is_none());
@@ -176,7 +176,7 @@ fn calls_with_one_callback_are_told_apart_where_they_are_known() {
     [1, 2].into_iter().for_each(|call| members.state.hear(broadcast(call)));
     assert_eq!([1, 2].map(|call| members.add(0, 0, Some(call))), [None, None]);
     let share = |value: u64| Share::new(sum(value).of_member(Index::from(1), || 0), callback(0));
-    let (next, closed) = members.state.add((Index::from(1), 0), Some(broadcast(2)), share(10)).unwrap();
+    let (next, closed) = members.state.add((Index::from(1), Standing::NEW), Some(broadcast(2)), share(10)).unwrap();
     assert_eq!(closed.map(|(_, partial)| partial.within), Some(Some(broadcast(2))));
     let (_, closed) = members.state.add((Index::from(1), next), Some(broadcast(1)), share(20)).unwrap();
     assert_eq!(closed.map(|(_, partial)| show(partial)), Some((0, 21)));

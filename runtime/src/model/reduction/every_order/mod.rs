@@ -11,6 +11,7 @@ use super::{Begun, Contributions, Gathering, Partial, Share, Statement};
 use crate::base::allowance::Allowance;
 use crate::model::callback::Callback;
 use crate::model::ids::{BroadcastId, CollectionId, Index, NodeId, PeId};
+use crate::model::registry::Standing;
 use crate::model::topology::Topology;
 use rustc_hash::{FxHashSet, FxHasher};
 use smallvec::SmallVec;
@@ -68,7 +69,7 @@ impl Event {
 /// A PE: its contributions, and the next reduction of each member.
 struct OnPe {
     contributions: Contributions,
-    members: BTreeMap<u64, u64>,
+    members: BTreeMap<u64, Standing>,
 }
 
 struct Program<'a> {
@@ -108,7 +109,7 @@ impl<'a> Run<'a> {
         let topology = &program.topology;
         let on_pe = |pe: u32| {
             let members: BTreeMap<_, _> =
-                program.initial.iter().filter(|(_, at)| *at == pe).map(|(member, _)| (*member, 0)).collect();
+                program.initial.iter().filter(|(_, at)| *at == pe).map(|(member, _)| (*member, Standing::NEW)).collect();
             OnPe { contributions: Contributions::new(members.len() as u64, program.grows), members }
         };
         let takes_part = |pe: &PeId| program.grows || program.initial.iter().any(|(_, at)| *at == pe.0);
@@ -250,17 +251,17 @@ impl<'a> Run<'a> {
     fn contribute(&mut self, pe: u32, member: u64, callback: u64, call: Option<u64>) {
         let within = call.filter(|_| self.program.grows).map(Self::broadcast);
         let on_pe = &mut self.pes[pe as usize];
-        let next = on_pe.members.get_mut(&member).expect("looked at before");
+        let standing = on_pe.members.get_mut(&member).expect("looked at before");
         let to = Callback::<u64>::ignore().with_reference(callback).erase();
         let data = sum(1_u64 << member).of_member(Index::from(member), || 0);
         *self.contributed.entry(callback).or_default() += 1 << member;
-        if on_pe.contributions.join(*next, within, &data, &to) {
-            *next += 1;
+        if on_pe.contributions.join(standing.next(), within, &data, &to) {
+            *standing = Standing::before(standing.next() + 1);
             return;
         }
-        let contributor = (Index::from(member), *next);
+        let contributor = (Index::from(member), *standing);
         let (then, closed) = on_pe.contributions.add(contributor, within, Share::new(data, to)).unwrap();
-        *next = then;
+        *standing = then;
         if let Some((number, partial)) = closed {
             self.say(pe, number, Statement::Closed(partial));
         }
