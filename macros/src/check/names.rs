@@ -26,9 +26,19 @@ fn reserved(kind: Kind) -> &'static [&'static str] {
             "with",
             "clone",
         ],
-        Kind::Group | Kind::NodeGroup => {
-            &["create", "create_after", "on", "local", "destroy", "section", "of", "formed", "dissolve", "with", "clone"]
-        }
+        Kind::Group | Kind::NodeGroup => &[
+            "create",
+            "create_after",
+            "on",
+            "local",
+            "destroy",
+            "section",
+            "of",
+            "formed",
+            "dissolve",
+            "with",
+            "clone",
+        ],
     }
 }
 

@@ -22,7 +22,9 @@ pub(super) fn members(chare: &Chare) -> TokenStream {
         }
     };
     let destroy = |group: &str| {
-        let summary = format!("Destroys every element, and so the {group}, which is forgotten then: a call of an element ends the job with");
+        let summary = format!(
+            "Destroys every element, and so the {group}, which is forgotten then: a call of an element ends the job with"
+        );
         quote! {
             #[doc = #summary]
             /// an error, a call of all comes to nobody.

@@ -42,7 +42,10 @@ impl Parcel {
     ///
     /// # Errors
     /// When the content is not of this type, in words: the parcel may be another node's.
-    pub(crate) fn take<T: Any + DeserializeOwned>(&mut self, service: ServiceId) -> Result<Option<T>, String> {
+    pub(crate) fn take<T: Any + DeserializeOwned>(
+        &mut self,
+        service: ServiceId,
+    ) -> Result<Option<T>, String> {
         let Some(place) = self.0.iter().position(|(of, _)| *of == service) else { return Ok(None) };
         match self.0.swap_remove(place).1 {
             Content::AsItIs(luggage) => {

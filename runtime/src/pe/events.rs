@@ -47,7 +47,7 @@ mod tests {
         ("services/aggregation/buffers.rs", 1, "services/aggregation"),
         ("services/broadcast/mod.rs", 1, "services/broadcast"),
         ("services/section/members.rs", 1, "services/section"),
-        ("services/section/members_at_home.rs", 2, "services/section: who is gone is remembered there"),
+        ("services/section/members_at_home.rs", 3, "services/section: who is gone is remembered there"),
     ];
 
     /// The types of such keys.
@@ -60,7 +60,10 @@ mod tests {
             let is_whole = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
             KEYS.iter().any(|key| after.strip_prefix(key).is_some_and(is_whole))
         };
-        ["Map<", "Set<"].iter().map(|table| code.split(table).skip(1).filter(|after| is_key(after)).count()).sum()
+        ["Map<", "Set<"]
+            .iter()
+            .map(|table| code.split(table).skip(1).filter(|after| is_key(after)).count())
+            .sum()
     }
 
     fn walk(folder: &Path, found: &mut Vec<(String, usize)>, root: &Path) {

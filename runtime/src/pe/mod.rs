@@ -67,8 +67,7 @@ pub(crate) const NETWORK_INTERVAL: u32 = 16;
 pub(crate) const MOST_SERVICES: usize = u32::BITS as usize;
 
 /// The reason why what a collection that has ended is needed for cannot be, and what to do.
-pub(crate) const ENDED: &str =
-    "all its members were destroyed before; use its proxy, and what leads to its members, no more after that";
+pub(crate) const ENDED: &str = "its members were destroyed before, and none will come; use its proxy, and what leads to its members, no more after that";
 
 /// A service of the runtime: a row of function pointers for its work on a PE and on a node. The ideas are Charm++'s: Converse's handlers
 /// (`deliver`), conditions (`poll`, `before_rest`) and `CkArrayListener` (`event`).

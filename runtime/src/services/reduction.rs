@@ -8,7 +8,7 @@
 //!    its own PEs and the nodes right below what waits there and they have not said. It tells them to which broadcast the reduction
 //!    belongs, so that PEs with newborns know whether to wait for them; when it learns that later it tells them once more. In other arrays,
 //!    a PE that loses its last member says so.
-//!    So the root learns when no member is left anywhere.
+//!    So the root learns when no member is left anywhere. In an array that may grow, all PEs say it when `array` has found that out.
 //! 4. The creation of a collection's elements is counted as well, over PEs, beside the reductions: it ends when all of them exist.
 
 use crate::base::typed_box::TypedBox;
@@ -98,6 +98,12 @@ fn receive(pe: &Pe, options: CallOptions, message: ReductionMessage) -> Outcome 
     | ReductionMessage::Begun { collection: id, .. }
     | ReductionMessage::BegunAbove { collection: id, .. }
     | ReductionMessage::Created { collection: id, .. }) = message;
+    if matches!(message, ReductionMessage::Begun { .. } | ReductionMessage::BegunAbove { .. })
+        && pe.places.borrow().has_ended(id)
+    {
+        // News of what was over before they came.
+        return Outcome::Processed;
+    }
     // A message of another PE may be faster than the news of the collection.
     if pe.places.borrow().collection(id).is_none() {
         return pe.keep(Missing::Collection(id), options, Body::System(Box::new(message)));
@@ -189,25 +195,27 @@ fn hear(pe: &Pe, broadcast: BroadcastId) {
     close_complete(pe, broadcast.collection);
 }
 
-/// Closes the reductions that can be closed.
+/// Closes the reductions that can be closed, and leaves when no member is here, none can come and nothing is open.
 fn close_complete(pe: &Pe, id: CollectionId) {
-    while let Some((number, partial)) = with_collection(pe, id, |collection| collection.contributions.close())
-    {
-        say(pe, id, number, Statement::Closed(partial));
+    let next = |LocalCollection { contributions, .. }: &mut LocalCollection| {
+        let closed = contributions.close().map(|(number, partial)| (number, Statement::Closed(partial)));
+        closed.or_else(|| contributions.leave().map(|number| (number, Statement::Left)))
+    };
+    while let Some((number, statement)) = with_collection(pe, id, next) {
+        say(pe, id, number, statement);
     }
+}
+
+/// Takes note that no member of a collection that could grow is anywhere, and that none will come.
+pub(crate) fn end_births(pe: &Pe, id: CollectionId) {
+    with_collection(pe, id, |collection| collection.contributions.end_births());
+    close_complete(pe, id);
 }
 
 /// Takes note that a member of this PE is gone, which left with this standing.
 fn remove_member(pe: &Pe, (id, index): (CollectionId, Index), left: Standing) {
     with_collection(pe, id, |collection| collection.contributions.remove_member(index, left));
     close_complete(pe, id);
-    let left = with_collection(pe, id, |collection| {
-        let is_over = collection.contributions.is_empty() && !collection.info.may_be_anywhere();
-        is_over.then(|| collection.contributions.leave())
-    });
-    if let Some(number) = left {
-        say(pe, id, number, Statement::Left);
-    }
 }
 
 /// Reports that all elements that a collection begins with on this PE exist.

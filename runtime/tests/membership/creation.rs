@@ -2,8 +2,8 @@
 
 use crate::every_path::on_every_path;
 use crate::{AccountProxy, SHAPES, total};
-use chare::{ArrayOptions, CallOptions};
 use chare::prelude::*;
+use chare::{ArrayOptions, CallOptions};
 
 #[test]
 fn creation_calls_back_when_every_element_exists() {
@@ -122,6 +122,18 @@ fn what_was_under_way_when_an_array_ends_arrives_and_nobody_is_there_any_more() 
                 ended.done_inserting();
                 ended.destroy();
             }
+            // Insertions end before the elements, or after them.
+            let open = MayflyProxy::create(ArrayOptions::new(5).dynamic(), false, Callback::ignore());
+            let pes = (0..).map(PeId).take(chare::pes() as usize);
+            (9..).zip(pes).for_each(|(index, pe)| open.at(index).insert_on(pe, round % 3 == 0, sums));
+            if round % 2 == 0 {
+                open.done_inserting();
+                open.hear();
+                open.destroy();
+            } else {
+                open.destroy();
+                open.done_inserting();
+            }
             let later = MayflyProxy::create(ArrayOptions::new(2).after(&gone), false, Callback::ignore());
             let (heard, hear) = chare::future();
             later.with(CallOptions::new().after(&gone).heard(hear)).hear();
@@ -139,8 +151,8 @@ fn a_group_ends_when_it_is_destroyed_and_others_go_on() {
         for round in 0..2 {
             let (values, done) = chare::future();
             groups[1 + round].report(done);
-            groups[1 + round].destroy();
             assert_eq!(values.await, vec![0; chare::pes() as usize]);
+            groups[1 + round].destroy();
             if round == 0 {
                 chare::quiescence().await;
             }

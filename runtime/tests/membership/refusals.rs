@@ -1,7 +1,7 @@
 //! Refusals: impossible operations end the job with an error that names the element.
 
-use crate::{AccountProxy, ClerkProxy};
 use crate::bound::ShadowProxy;
+use crate::{AccountProxy, ClerkProxy};
 use chare::prelude::*;
 use chare::{ArrayOptions, Job};
 
@@ -78,6 +78,15 @@ fn what_cannot_be_names_the_element() {
         accounts.at((1, 1)).insert(0);
     });
     expect(inserted_late, &["inserting a member of", "Account", "has ended"]);
+    let ended_dynamic = failures(|| async {
+        let accounts = AccountProxy::create_empty(ArrayOptions::empty());
+        accounts.at((1, 1)).insert_on(PeId(1), 0);
+        accounts.done_inserting();
+        accounts.at((1, 1)).destroy();
+        chare::quiescence().await;
+        accounts.at((1, 1)).add(1);
+    });
+    expect(ended_dynamic, &["Account::add", "member (1, 1) of", "has ended"]);
     let bound_late = failures(|| async {
         let accounts = AccountProxy::create((2, 2), 0);
         accounts.destroy();

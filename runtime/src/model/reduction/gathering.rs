@@ -245,6 +245,9 @@ impl Gathering {
     /// # Errors
     /// When this node has not said what it is said to have said, or there is no room, in words: other nodes may say anything.
     pub(crate) fn begin(&mut self, begun: Begun, allowance: &Allowance) -> Result<(), String> {
+        if self.is_left() {
+            return Ok(());
+        }
         let mut known = SmallVec::<[u64; 1]>::new();
         for name in self.said.missing(begun)? {
             let is_it = |(number, waiting): &(u64, &Waiting)| {

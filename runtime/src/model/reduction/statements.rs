@@ -7,7 +7,8 @@
 //! 2. So the place above need not know another's numbers: what a place says goes to the first reduction of that name that the place has
 //!    not said. See [`super::gathering`].
 //! 3. A collection that cannot grow has only places with members, or that had some. A place that has lost its last member says that, and
-//!    is awaited no more.
+//!    is awaited no more. The same where a collection could grow and nobody is anywhere any more: then every place says so. A place that
+//!    has left hears no news.
 //! 4. In a collection that may grow, a place that knows nothing of a reduction has to be told. The place above tells it of those that
 //!    have begun and that the place has not said, of the first [`TOLD_MAX`], and how many statements of the place it had taken by then. What
 //!    the place has said since then is no news. Telling anew changes nothing, and older news that come later are ignored.

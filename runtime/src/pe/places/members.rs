@@ -101,7 +101,7 @@ impl LocalCollection {
     /// A collection on PE `pe`, which begins with `members` members there.
     pub(crate) fn new(info: Arc<CollectionInfo>, pe: PeId, members: usize) -> Self {
         let contributions = Contributions::new(members as u64, info.may_be_anywhere());
-        let insertions = Insertions::new(info.is_open());
+        let insertions = Insertions::new(info.is_open(), members as u64);
         let names = info.names().filter(|(index, _)| info.home(*index) == pe);
         let names = names.map(|(index, name)| (index, name.into())).collect();
         let mut collection = Self {
@@ -133,7 +133,10 @@ mod tests {
 
     fn member(number: u64) -> Rc<dyn AnyChare> {
         let collection = CollectionId { creator: PeId(0), serial: 0 };
-        This::seat(Identity::new(Target::Member(collection, Index::from(number)), "Dummy", Standing::NEW), Dummy)
+        This::seat(
+            Identity::new(Target::Member(collection, Index::from(number)), "Dummy", Standing::NEW),
+            Dummy,
+        )
     }
 
     #[test]

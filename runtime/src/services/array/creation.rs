@@ -118,10 +118,7 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
     }
     // Collections that the same PE created before, or that this one is to come after, must be here first: constructors may rely on them.
     let before = (id.serial > pe.serials.first()).then(|| CollectionId { serial: id.serial - 1, ..id });
-    let missing = before
-        .into_iter()
-        .chain(info.after())
-        .find(|before| !pe.places.borrow().has_come(*before));
+    let missing = before.into_iter().chain(info.after()).find(|before| !pe.places.borrow().has_come(*before));
     let wait_for = |missing, info, arguments| {
         let message = ArrayMessage::CreateMembers { info, arguments };
         pe.keep(Missing::Collection(missing), CallOptions::new().expedited(), message.into())
@@ -143,7 +140,12 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
     let members = info.members_on(pe.id);
     pe.places.borrow_mut().insert_collection(LocalCollection::new(info, pe.id, members.len()));
     for index in members {
-        construct(pe, Identity::new(Target::Member(id, index), chare.name, Standing::NEW), chare, arguments.clone());
+        construct(
+            pe,
+            Identity::new(Target::Member(id, index), chare.name, Standing::NEW),
+            chare,
+            arguments.clone(),
+        );
     }
     pe.tell(ChareEvent::Born { collection: id });
     pe.release_early(Missing::Collection(id));

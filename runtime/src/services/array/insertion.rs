@@ -103,6 +103,7 @@ pub(super) fn arrive(pe: &Pe, insert: Insert) -> Outcome {
             let is_refused = with_insertions(pe, id, |insertions| {
                 let is_refused = stage == Stage::Asking && !insertions.are_expected();
                 *insertions.heard.entry(from).or_default() += u64::from(stage == Stage::Asking);
+                insertions.living += u64::from(stage == Stage::Asking);
                 is_refused
             });
             if is_refused {

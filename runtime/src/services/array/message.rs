@@ -41,6 +41,13 @@ pub(super) enum ArrayMessage {
         from: PeId,
         parcel: Parcel,
     },
+    /// To the first PE of a node: at so many homes on the node, and on nodes below, no member is left and none will come.
+    HomesOver {
+        collection: CollectionId,
+        homes: u64,
+    },
+    /// That is so at all homes.
+    NobodyIsLeft(CollectionId),
     /// The collection has ended.
     Ended(CollectionId),
 }
@@ -96,7 +103,11 @@ pub(super) enum ArrayFrame {
     Members { root: NodeId, blueprint: Box<Blueprint> },
     /// For all nodes, down the tree below `root`: PE `from` will insert no more, and has asked these homes for so many insertions each.
     Closing { root: NodeId, collection: CollectionId, from: PeId, insertions: Vec<(PeId, u64)> },
-    /// For all nodes, down the tree below the collection's root: the collection has ended.
+    /// For one PE.
+    HomesOver { to: PeId, collection: CollectionId, homes: u64 },
+    /// For all nodes, down the tree below the collection's root.
+    NobodyIsLeft { collection: CollectionId },
+    /// For all nodes, down the tree below the collection's root.
     Ended { collection: CollectionId },
 }
 
@@ -118,7 +129,9 @@ impl SystemMessage for ArrayMessage {
             Self::Insert(insert) => format!("inserting a member of {}", insert.chare.name),
             Self::DoneInserting(_) | Self::Closing { .. } => "the end of insertions".to_owned(),
             Self::Located { .. } | Self::Gone { .. } => "news of a member".to_owned(),
-            Self::Ended(_) => "the end of a collection".to_owned(),
+            Self::HomesOver { .. } | Self::NobodyIsLeft(_) | Self::Ended(_) => {
+                "the end of a collection".to_owned()
+            }
         }
     }
 
@@ -144,8 +157,15 @@ impl SystemMessage for ArrayMessage {
                 let parcel = parcel.write()?;
                 out.write(&ArrayFrame::Gone { to, member: *member, from: *from, parcel })
             }
+            Self::HomesOver { collection, homes } => {
+                out.write(&ArrayFrame::HomesOver { to, collection: *collection, homes: *homes })
+            }
             Self::CreateNext => unreachable!("it stays on its PE"),
-            Self::CreateMembers { .. } | Self::DoneInserting(_) | Self::Closing { .. } | Self::Ended(_) => {
+            Self::CreateMembers { .. }
+            | Self::DoneInserting(_)
+            | Self::Closing { .. }
+            | Self::NobodyIsLeft(_)
+            | Self::Ended(_) => {
                 unreachable!("all nodes are told, and tell their PEs")
             }
         }

@@ -37,10 +37,12 @@ pub(crate) const SERVICE: Service = Service {
             }
         }
         ChareEvent::Over { collection } => ending::tell_end(pe, *collection),
-        ChareEvent::Born { .. }
-        | ChareEvent::Called { .. }
-        | ChareEvent::Forgotten { .. }
-        | ChareEvent::Ended { .. } => {}
+        ChareEvent::Forgotten { member, .. } => {
+            if let Target::Member(collection, _) = *member {
+                ending::count_death(pe, collection);
+            }
+        }
+        ChareEvent::Born { .. } | ChareEvent::Called { .. } | ChareEvent::Ended { .. } => {}
     },
     absent: Some(absence::reroute),
     state: || TypedBox::new(creation::Own::default()),
@@ -62,6 +64,8 @@ fn receive(pe: &Pe, options: CallOptions, message: ArrayMessage) -> Outcome {
             Outcome::Processed
         }
         ArrayMessage::Gone { member, from, parcel } => absence::forget(pe, options, member, from, parcel),
+        ArrayMessage::HomesOver { collection, homes } => ending::count_homes(pe, collection, homes),
+        ArrayMessage::NobodyIsLeft(collection) => ending::leave(pe, collection),
         ArrayMessage::Ended(collection) => ending::end(pe, collection),
     }
 }
@@ -96,9 +100,15 @@ fn arrive(node: &Arc<Node>, Arrival { frame, said, .. }: Arrival<'_>) -> Result<
             node.outside.processed.add_shared(1);
             return Ok(None);
         }
+        ArrayFrame::HomesOver { to, collection, homes } => {
+            (to, CallOptions::new(), ArrayMessage::HomesOver { collection, homes })
+        }
+        ArrayFrame::NobodyIsLeft { collection } => {
+            ending::arrive_from_root(node, collection, frame, || ArrayMessage::NobodyIsLeft(collection))?;
+            return Ok(None);
+        }
         ArrayFrame::Ended { collection } => {
-            ending::arrive_end(node, collection, frame)?;
-            node.outside.processed.add_shared(1);
+            ending::arrive_from_root(node, collection, frame, || ArrayMessage::Ended(collection))?;
             return Ok(None);
         }
     };

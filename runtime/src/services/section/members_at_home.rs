@@ -15,7 +15,7 @@ use super::message::ID;
 use super::questions::Questions;
 use super::reductions::Reductions;
 use crate::model::call_options::CallOptions;
-use crate::model::ids::{PeId, SectionId, Target};
+use crate::model::ids::{CollectionId, PeId, SectionId, Target};
 use crate::pe::{Pe, Promises};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
@@ -96,7 +96,7 @@ pub(super) struct Sections {
     /// For members that live here and have no seat here, or none yet: the next reduction of each section that they have contributed to.
     next: ByMember<u64>,
     /// The members of growing collections that have their home here and were destroyed.
-    gone: FxHashSet<Target>,
+    gone: FxHashMap<CollectionId, FxHashSet<Target>>,
     /// For members that were destroyed before the news of a section came: the first reduction of the section without them.
     ends: FxHashMap<SectionId, FxHashMap<Target, u64>>,
     /// On roots: who waits until a section is formed.
@@ -200,12 +200,20 @@ impl Sections {
 
     /// Remembers that a member of a growing collection, with its home here, was destroyed.
     pub(super) fn note_gone(&mut self, target: Target) {
-        self.gone.insert(target);
+        if let Target::Member(collection, _) = target {
+            self.gone.entry(collection).or_default().insert(target);
+        }
+    }
+
+    /// Forgets the members of a collection that has ended.
+    pub(super) fn end(&mut self, collection: CollectionId) {
+        self.gone.remove(&collection);
     }
 
     /// Whether a member that is nowhere is one that was destroyed, in a growing collection.
     pub(super) fn was_noted(&self, target: Target) -> bool {
-        self.gone.contains(&target)
+        let Target::Member(collection, _) = target else { return false };
+        self.gone.get(&collection).is_some_and(|gone| gone.contains(&target))
     }
 
     /// Remembers how many reductions a member that is gone has contributed to, of a section that is not known here yet.
@@ -281,7 +289,7 @@ pub(super) fn show(pe: &Pe, member: Target) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ids::{CollectionId, Index};
+    use crate::model::ids::Index;
 
     fn member(number: u64) -> Target {
         Target::Member(CollectionId { creator: PeId(0), serial: 0 }, Index::from(number))

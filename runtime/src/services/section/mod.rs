@@ -114,10 +114,8 @@ fn hear_of_element(pe: &Pe, event: &mut ChareEvent<'_>) {
             }
             Err(cause) => pe.fail("news of a member".to_owned(), cause),
         },
-        ChareEvent::Born { .. }
-        | ChareEvent::Called { .. }
-        | ChareEvent::Over { .. }
-        | ChareEvent::Ended { .. } => {}
+        ChareEvent::Ended { collection } => state(pe).borrow_mut().end(*collection),
+        ChareEvent::Born { .. } | ChareEvent::Called { .. } | ChareEvent::Over { .. } => {}
     }
 }
 

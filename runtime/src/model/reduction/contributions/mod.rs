@@ -112,6 +112,10 @@ pub(crate) struct Contributions {
     present: u64,
     newborns: Newborns,
     said: Said,
+    /// Whether members may be born here.
+    may_come: bool,
+    /// Whether this PE has said that no member will be on it any more.
+    has_left: bool,
 }
 
 /// A reduction that is not closed on a PE, for reports.
@@ -125,7 +129,14 @@ impl Contributions {
     /// Those of a collection that begins with `members` members on this PE, and may grow or not.
     pub(crate) fn new(members: u64, grows: bool) -> Self {
         let said = Said::new(grows);
-        Self { line: Line::default(), present: members, newborns: Newborns::default(), said }
+        Self {
+            line: Line::default(),
+            present: members,
+            newborns: Newborns::default(),
+            said,
+            may_come: grows,
+            has_left: false,
+        }
     }
 
     /// Adds the contribution of one more member on this PE, if it is numbers or nothing, and if other members have contributed and more are
@@ -270,9 +281,9 @@ impl Contributions {
         }
     }
 
-    /// Whether no member is on this PE.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.present == 0
+    /// Takes note that no member will be born here any more.
+    pub(crate) fn end_births(&mut self) {
+        self.may_come = false;
     }
 
     /// Takes note of the reductions that have begun and await this PE, as the first PE of its node knows.
@@ -280,6 +291,9 @@ impl Contributions {
     /// # Errors
     /// When this PE has not said what it is said to have said, in words: other nodes may say anything.
     pub(crate) fn begin(&mut self, begun: Begun) -> Result<(), String> {
+        if self.has_left {
+            return Ok(());
+        }
         let mut known = Vec::new();
         for name in self.said.missing(begun)? {
             let is_it = |(number, open): &(u64, &Open)| open.name().fits(&name) && !known.contains(number);
@@ -297,9 +311,12 @@ impl Contributions {
         self.close_one(number)
     }
 
-    /// Takes note that no member will be on this PE any more. Returns the number of this statement.
-    pub(crate) fn leave(&mut self) -> u64 {
-        self.said.say(None)
+    /// Says that no member will be on this PE any more, once, if none is there, none can come, and nothing that members contributed to waits
+    /// here. Returns the number of this statement.
+    pub(crate) fn leave(&mut self) -> Option<u64> {
+        let leaves = self.present == 0 && !self.may_come && !self.has_left && self.line.len() == 0;
+        self.has_left |= leaves;
+        leaves.then(|| self.said.say(None))
     }
 
     /// The reductions that are not closed.
@@ -313,7 +330,11 @@ impl Contributions {
     }
 
     /// Whether a member is awaited in a reduction that is not closed.
-    pub(crate) fn is_awaited(&self, (member, standing): (Index, Standing), reduction: &OpenReduction) -> bool {
+    pub(crate) fn is_awaited(
+        &self,
+        (member, standing): (Index, Standing),
+        reduction: &OpenReduction,
+    ) -> bool {
         let next = self.newborn(member, standing).unwrap_or(standing.next());
         let open = self.line.get(reduction.number);
         open.is_some_and(|open| {

@@ -80,7 +80,7 @@ fn members_contribute_to_different_reductions_in_any_order_and_to_those_of_one_c
     assert_eq!(members.next.iter().max(), Some(&Standing::before(4)), "nobody remembers more than it has to");
     let closed = [0, 1, 2].map(|member| members.add(member, 9, None));
     assert_eq!(closed, [None, None, Some((9, 7))]);
-    assert_eq!(members.next, [5; 3], "and all are in order again");
+    assert_eq!(members.next, [Standing::before(5); 3], "and all are in order again");
 }
 
 #[test]
@@ -136,9 +136,10 @@ fn who_dies_is_awaited_no_more_and_what_it_contributed_counts() {
     members.die(0);
     assert_eq!(members.close(), [(3, 2)]);
     assert_eq!([1, 2].map(|reference| members.add(1, reference, None)), [Some((1, 3)), Some((2, 3))]);
+    assert_eq!(members.state.leave(), None);
     members.die(1);
-    assert!(members.state.is_empty());
     assert_eq!(members.close(), []);
+    assert_eq!([members.state.leave(), members.state.leave()], [Some(3), None]);
 }
 
 #[test]
@@ -176,7 +177,8 @@ fn calls_with_one_callback_are_told_apart_where_they_are_known() {
     [1, 2].into_iter().for_each(|call| members.state.hear(broadcast(call)));
     assert_eq!([1, 2].map(|call| members.add(0, 0, Some(call))), [None, None]);
     let share = |value: u64| Share::new(sum(value).of_member(Index::from(1), || 0), callback(0));
-    let (next, closed) = members.state.add((Index::from(1), Standing::NEW), Some(broadcast(2)), share(10)).unwrap();
+    let (next, closed) =
+        members.state.add((Index::from(1), Standing::NEW), Some(broadcast(2)), share(10)).unwrap();
     assert_eq!(closed.map(|(_, partial)| partial.within), Some(Some(broadcast(2))));
     let (_, closed) = members.state.add((Index::from(1), next), Some(broadcast(1)), share(20)).unwrap();
     assert_eq!(closed.map(|(_, partial)| show(partial)), Some((0, 21)));

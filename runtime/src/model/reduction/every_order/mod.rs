@@ -38,6 +38,8 @@ enum Act {
         member: u64,
         pe: u32,
     },
+    /// The news that nobody is anywhere and nobody will come, as soon as that is so.
+    EndBirths,
 }
 
 /// A message under way.
@@ -46,6 +48,7 @@ enum Event {
     Contribute { pe: u32, member: u64, call: u64, within: bool },
     Birth { pe: u32, member: u64 },
     Death { pe: u32, member: u64 },
+    NoBirths { pe: u32 },
     Said { node: u32, from: PeId, number: u64, statement: Statement },
     BegunAbove { node: u32, begun: Begun },
     Begun { pe: u32, begun: Begun },
@@ -59,6 +62,7 @@ impl Event {
             | Self::Contribute { pe, .. }
             | Self::Birth { pe, .. }
             | Self::Death { pe, .. }
+            | Self::NoBirths { pe }
             | Self::Begun { pe, .. } => *pe,
             Self::Said { node, .. } | Self::BegunAbove { node, .. } => pes + node,
         };
@@ -96,6 +100,8 @@ struct Run<'a> {
     /// Who contributed to the reduction of each callback, and the results.
     contributed: BTreeMap<u64, u64>,
     results: BTreeMap<u64, u64>,
+    /// Whether the root knows that all have left.
+    has_ended: bool,
 }
 
 fn mixed(one: u64, other: u64) -> u64 {
@@ -108,8 +114,12 @@ impl<'a> Run<'a> {
     fn new(program: &'a Program<'a>) -> Self {
         let topology = &program.topology;
         let on_pe = |pe: u32| {
-            let members: BTreeMap<_, _> =
-                program.initial.iter().filter(|(_, at)| *at == pe).map(|(member, _)| (*member, Standing::NEW)).collect();
+            let members: BTreeMap<_, _> = program
+                .initial
+                .iter()
+                .filter(|(_, at)| *at == pe)
+                .map(|(member, _)| (*member, Standing::NEW))
+                .collect();
             OnPe { contributions: Contributions::new(members.len() as u64, program.grows), members }
         };
         let takes_part = |pe: &PeId| program.grows || program.initial.iter().any(|(_, at)| *at == pe.0);
@@ -134,6 +144,7 @@ impl<'a> Run<'a> {
             phase: 0,
             contributed: BTreeMap::new(),
             results: BTreeMap::new(),
+            has_ended: false,
         };
         run.go_on();
         run
@@ -171,6 +182,7 @@ impl<'a> Run<'a> {
                     }
                     Act::Insert { member, pe } => self.send(main, Event::Birth { pe, member }),
                     Act::Destroy { member, pe } => self.send(main, Event::Death { pe, member }),
+                    Act::EndBirths => (0..pes).for_each(|pe| self.send(main, Event::NoBirths { pe })),
                 }
             }
             self.phase += 1;
@@ -181,12 +193,18 @@ impl<'a> Run<'a> {
         BroadcastId { collection: COLLECTION, caller: PeId(0), serial: call }
     }
 
-    /// Whether an event can be processed now: a death waits for the birth.
+    /// Whether an event can be processed now: a death waits for the birth, and the end of births for all deaths.
     fn is_ready(&self, event: &Event) -> bool {
         match event {
             Event::Death { pe, member } => self.pes[*pe as usize].members.contains_key(member),
+            Event::NoBirths { .. } => self.is_nobody_anywhere(),
             _ => true,
         }
+    }
+
+    fn is_nobody_anywhere(&self) -> bool {
+        let is_birth = |(_, event): &(u64, Event)| matches!(event, Event::Birth { .. });
+        self.pes.iter().all(|pe| pe.members.is_empty()) && !self.events.iter().any(is_birth)
     }
 
     /// Processes an event that is under way.
@@ -224,11 +242,10 @@ impl<'a> Run<'a> {
                 let next = on_pe.members.remove(&member).expect("looked at before");
                 on_pe.contributions.remove_member(Index::from(member), next);
                 self.close(pe);
-                let contributions = &mut self.pes[pe as usize].contributions;
-                if contributions.is_empty() && !self.program.grows {
-                    let number = contributions.leave();
-                    self.say(pe, number, Statement::Left);
-                }
+            }
+            Event::NoBirths { pe } => {
+                self.pes[pe as usize].contributions.end_births();
+                self.close(pe);
             }
             Event::Said { node, from, number, statement } => self.take(node, (from, number), statement),
             Event::BegunAbove { node, begun } => {
@@ -271,6 +288,9 @@ impl<'a> Run<'a> {
         while let Some((number, partial)) = self.pes[pe as usize].contributions.close() {
             self.say(pe, number, Statement::Closed(partial));
         }
+        if let Some(number) = self.pes[pe as usize].contributions.leave() {
+            self.say(pe, number, Statement::Left);
+        }
     }
 
     fn take(&mut self, node: u32, said: (PeId, u64), statement: Statement) {
@@ -287,7 +307,14 @@ impl<'a> Run<'a> {
             let number = self.nodes[node as usize].say(&statement);
             return self.send(place, Event::Said { node: parent.0, from, number, statement });
         }
-        let Statement::Closed(partial) = statement else { return };
+        let Statement::Closed(partial) = statement else {
+            // The collection is forgotten then.
+            let is_needed = |(_, event): &(u64, Event)| matches!(event, Event::Said { .. });
+            assert!(!self.events.iter().any(is_needed), "somebody says something to those who have left");
+            self.has_ended = true;
+            return;
+        };
+        assert!(!self.has_ended, "a reduction is over after the end");
         let Partial { callback, .. } = partial;
         let result = partial.finish().unwrap().take::<u64>().ok().unwrap();
         assert!(self.results.insert(callback.reference, result).is_none(), "it is over twice");
@@ -319,6 +346,9 @@ fn in_every_order(program: &Program<'_>) -> (FxHashSet<Vec<u64>>, usize) {
         }
         if run.events.is_empty() {
             assert_eq!(run.results, run.contributed, "in order {order:?}");
+            let acts = || program.phases.iter().copied().flatten();
+            let none_can_come = !program.grows || acts().any(|act| matches!(act, Act::EndBirths));
+            assert_eq!(run.has_ended, none_can_come && run.is_nobody_anywhere(), "in order {order:?}");
             results.insert(run.results.into_values().collect());
             continue;
         }

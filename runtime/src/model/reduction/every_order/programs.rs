@@ -186,3 +186,18 @@ fn two_who_are_born_beside_a_call_each_take_part_if_they_hear_it() {
     };
     check(&program, &[&[0b001, 0b111], &[0b011, 0b111], &[0b101, 0b111], &[0b111, 0b111]]);
 }
+
+#[test]
+fn who_goes_while_calls_are_under_way_leaves_nothing_to_be_said_after_the_end() {
+    let acts = [Act::Call(1), Act::Destroy { member: 0, pe: 0 }, Act::Destroy { member: 1, pe: 1 }];
+    let [call, one, other] = acts;
+    for (nodes, pes) in [(2, 1), (1, 2)] {
+        for grows in [false, true] {
+            let ends = [call, one, other, Act::EndBirths];
+            let phases = if grows { &ends[..] } else { &ends[..3] };
+            let topology = Topology::on_one_host(nodes, pes);
+            let program = Program { topology, grows, initial: &[(0, 0), (1, 1)], phases: &[phases] };
+            check(&program, &[&[], &[0b01], &[0b10], &[0b11]]);
+        }
+    }
+}
