@@ -48,6 +48,11 @@ impl Cell {
     }
 
     #[entry]
+    fn take(&mut self, #[nocopy] data: Received<u8>) {
+        self.notes += data.len() as u64;
+    }
+
+    #[entry]
     fn note_for(&mut self, section: CellSectionProxy, total: Callback<u64>) {
         self.contribute_to(&section, sum(1u64), total);
     }
@@ -64,6 +69,12 @@ impl Desk {
 
     #[entry]
     fn note(&mut self) {}
+
+    /// Forms a section here.
+    #[entry]
+    fn form(&mut self, cells: CellProxy, section: Callback<CellSectionProxy>) {
+        section.send(cells.section([0, 1]));
+    }
 }
 
 /// Handles of everything that a job creates.
@@ -153,6 +164,27 @@ fn a_future_of_an_earlier_job_has_nobody_who_waits() {
             mine.each.send(3);
         });
         assert_eq!((result, heard), (Ok(0), vec![3]), "{shape:?}");
+    }
+}
+
+#[test]
+fn a_section_of_a_pe_that_only_the_earlier_job_had_is_refused() {
+    for shape in [(1, 2), (2, 1)] {
+        let (formed, keep) = (Arc::new(Mutex::new(None)), Arc::default());
+        let kept = Arc::clone(&formed);
+        let first = Job::in_process(shape.0, shape.1).run(move || async move {
+            let Handles { cells, desks, .. } = create(keep).await;
+            let (section, to) = chare::future();
+            desks.on(PeId(1)).form(cells, to);
+            *kept.lock().unwrap() = Some(section.await);
+        });
+        assert_eq!(first.unwrap(), 0);
+        for len in [10, 1 << 20] {
+            let section: CellSectionProxy = formed.lock().unwrap().clone().expect("it was formed");
+            let second = Job::in_process(1, 1).run(move || async move { section.take(vec![1_u8; len]) });
+            let refused = second.expect_err("there is no such PE").to_string();
+            assert!(refused.contains("there is no PE 1") && refused.contains("Cell::take"), "{refused}");
+        }
     }
 }
 

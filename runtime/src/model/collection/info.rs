@@ -47,9 +47,7 @@ impl CollectionInfo {
         if let Elements::Range(range) = &blueprint.elements {
             range.check(chare.index.dimensions)?;
         }
-        if blueprint.id.creator.0 >= topology.pes() {
-            return Err(format!("its creator is {}, which does not exist", blueprint.id.creator));
-        }
+        topology.seat_of(blueprint.id.creator).map_err(|cause| format!("of its creator, {cause}"))?;
         let info = Self { id: blueprint.id, chare, topology, blueprint, room_bytes, placed: OnceLock::new() };
         // The fullest node has at least as many members as the average one; a total that passes here is small enough to be counted.
         info.check_room(info.blueprint.elements.len() / u64::from(info.topology.nodes()))?;

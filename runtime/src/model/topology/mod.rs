@@ -54,6 +54,16 @@ impl Topology {
         self.nodes * self.pes_per_node
     }
 
+    /// The PE of this job that a PE in a name stands for: in the name of a chare, collection, section or future. A name may be of a job that had
+    /// more PEs, or forged.
+    ///
+    /// # Errors
+    /// When the job has no such PE, in words.
+    pub(crate) fn seat_of(&self, named: PeId) -> Result<PeId, String> {
+        let pes = self.pes();
+        if named.0 < pes { Ok(named) } else { Err(format!("there is no {named}: the job has {pes} PEs")) }
+    }
+
     pub(crate) fn node_of(&self, pe: PeId) -> NodeId {
         NodeId(pe.0 / self.pes_per_node)
     }

@@ -177,10 +177,8 @@ pub(super) fn arrive_from_root(
     frame: &[u8],
     message: impl Fn() -> ArrayMessage,
 ) -> Result<(), String> {
-    if collection.creator.0 >= node.topology.pes() {
-        return Err(format!("the end of a collection of {}, which does not exist", collection.creator));
-    }
-    node.post_to_children(&node.outside, node.topology.node_of(collection.creator), frame, None);
+    let root = node.topology.node_of(node.topology.seat_of(collection.creator)?);
+    node.post_to_children(&node.outside, root, frame, None);
     tree::tell_pes(node, &CallOptions::new(), message);
     node.outside.processed.add_shared(1);
     Ok(())

@@ -53,10 +53,12 @@ pub(crate) fn call_given(
 /// Calls an entry of every member. Members on this node read nocopy arguments where the caller has them.
 pub(super) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
     if let Err(cause) = options.check_not_counted() {
-        return pe
-            .fail(format!("a call of {}::{} of {}", call.entry.chare, call.entry.name, call.section), cause);
+        return pe.fail(what(&call), cause);
     }
-    let root = call.section.creator;
+    let root = match pe.node.topology.seat_of(call.section.creator) {
+        Ok(root) => root,
+        Err(cause) => return pe.fail(what(&call), cause),
+    };
     if root == pe.id && state(pe).borrow().standing(call.section) == Standing::Known {
         return spread(pe, options, call);
     }
@@ -68,18 +70,23 @@ pub(super) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
             let message = if pe.node.is_here(root) {
                 SectionMessage::Call(call)
             } else {
-                describe(&pe.node, options.clone(), call)
+                describe(&pe.node, root, options.clone(), call)
             };
             outbox::send(pe, root, Envelope::system(options, message));
         }
     }
 }
 
+/// A call for humans.
+fn what(call: &SectionCall) -> String {
+    format!("a call of {}::{} of {}", call.entry.chare, call.entry.name, call.section)
+}
+
 /// The message of a call for a root on another node.
-fn describe(node: &Node, options: CallOptions, call: SectionCall) -> SectionMessage {
+fn describe(node: &Node, root: PeId, options: CallOptions, call: SectionCall) -> SectionMessage {
     let SectionCall { section, entry, arguments, nocopy, reference } = call;
     let call = CallOfSection { section, entry: entry.id, options, reference };
-    let nocopy = many::describe(node, node.topology.node_of(section.creator), &nocopy);
+    let nocopy = many::describe(node, node.topology.node_of(root), &nocopy);
     SectionMessage::Frame(CallFrame { call, leg: Leg::Up, nocopy }, entry, arguments)
 }
 
@@ -98,8 +105,7 @@ pub(super) fn run(pe: &Pe, options: CallOptions, call: SectionCall) -> Outcome {
     match standing {
         Standing::Known => spread(pe, options, call),
         Standing::Unknown if pe.node.numbers.other(section.serial).is_none() => {
-            let what = format!("a call of {}::{} of {section}", call.entry.chare, call.entry.name);
-            pe.fail(what, "the section was dissolved before; call it no more after that");
+            pe.fail(what(&call), "the section was dissolved before; call it no more after that");
         }
         // One of another job is refused there.
         Standing::Forming | Standing::Unknown => {
@@ -196,9 +202,7 @@ pub(super) fn arrive(
         Leg::Down(pes) => pes,
         Leg::Away { to, .. } => std::slice::from_ref(to),
     };
-    if let Some(beyond) = pes.iter().find(|pe| pe.0 >= node.topology.pes()) {
-        return Err(format!("a call of a section on {beyond}, which does not exist"));
-    }
+    pes.iter().try_for_each(|pe| node.topology.seat_of(*pe).map(drop))?;
     if !matches!(leg, Leg::Down(_)) && !node.is_here(pes[0]) {
         return Err(format!("a call of a section for {}, which is not on this node", pes[0]));
     }
