@@ -45,6 +45,9 @@ pub mod tcp;
 pub mod verbs;
 pub mod wrappers;
 
+#[cfg(feature = "sim")]
+pub use ambient::Ambient;
+pub use ambient::caller::may_block;
 pub use ambient::{clock, dice};
 pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};

@@ -104,8 +104,8 @@ pub use api::collective::gather::Gather;
 pub use api::collective::gathered::Gathered;
 pub use api::completion_detection;
 pub use api::context::{
-    destroy, exit, flush_aggregated, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence,
-    readonly, reference, set_readonly,
+    Dice, destroy, dice, exit, flush_aggregated, future, my_node, my_pe, nodes, on_quiescence, path_to, pes,
+    quiescence, readonly, reference, set_readonly,
 };
 pub use api::devices;
 pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};

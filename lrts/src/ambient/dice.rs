@@ -1,10 +1,14 @@
-//! Dice of a thread: the machine's chance, which nobody guesses.
+//! Dice of a thread: the machine's chance, which nobody guesses, or the dice that whoever drives the thread has set.
 
 #![expect(clippy::disallowed_methods, reason = "what everything else draws is the machine's chance here")]
 
 /// Draws a number.
 #[inline]
 pub fn draw() -> u64 {
+    #[cfg(feature = "sim")]
+    if let Some(number) = super::driven::draw() {
+        return number;
+    }
     rand::random()
 }
 

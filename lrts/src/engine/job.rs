@@ -10,6 +10,7 @@
 #![expect(unsafe_code, reason = "copies pieces of claimed ranges from and to memory that a transfer owns")]
 
 use super::pieces::PiecewiseCopy;
+use crate::ambient::caller::may_block;
 use crate::error::TransferError;
 use crate::ids::NodeId;
 use crate::lrts::Token;
@@ -173,7 +174,10 @@ impl Fragment {
                     // Of memory that is not here, the line is not known.
                     LocalMemory::Put(from) => range.address().unwrap_or(from.address().cast_mut()),
                 };
-                let past_line = target.wrapping_add(self.at + bytes).addr() % LINE_BYTES;
+                // Addresses differ from run to run: where each run is to be the same, places within the transfer count.
+                let end =
+                    if may_block() { target.wrapping_add(self.at + bytes).addr() } else { self.at + bytes };
+                let past_line = end % LINE_BYTES;
                 if bytes > past_line { bytes - past_line } else { bytes }
             }
             Work::Pieces { .. } if self.is_left_to_others() => self.len(),

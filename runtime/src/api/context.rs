@@ -1,4 +1,5 @@
-//! Functions for entry methods: the PE and node of the caller, callbacks, futures, readonly values, and the end of a chare or of the job.
+//! Functions for entry methods: the PE and node of the caller, its dice, callbacks, futures, readonly values, and the end of a chare or of
+//! the job.
 
 use crate::model::arguments::Message;
 use crate::model::callback::{Callback, Goal};
@@ -8,6 +9,8 @@ use crate::pe::Pe;
 use crate::pe::futures::Future;
 use crate::services::quiescence::Asker;
 use crate::services::{aggregation, quiescence as detection, readonly as values};
+use rand::TryRng;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 /// The PE that runs the caller.
@@ -21,6 +24,57 @@ pub fn my_pe() -> PeId {
 /// The node that runs the caller.
 pub fn my_node() -> NodeId {
     Pe::current(|pe| pe.node.id)
+}
+
+/// Chance for entries, made by [`dice`]: numbers of its own, and those of all distributions of the crate `rand` 0.10, whose generator it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Dice(());
+
+/// The dice of the PE that runs: the machine's chance in a real job, and what the seed says in a simulated one, where every run with the
+/// same seed draws the same.
+///
+/// ```
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     assert!(chare::dice().below(6) < 6);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+pub fn dice() -> Dice {
+    Dice(())
+}
+
+impl Dice {
+    /// Draws a number.
+    pub fn draw(self) -> u64 {
+        chare_lrts::dice::draw()
+    }
+
+    /// Draws a number below `n`, each as likely as any other.
+    ///
+    /// # Panics
+    /// If `n` is zero.
+    pub fn below(self, n: u64) -> u64 {
+        chare_lrts::dice::below(n)
+    }
+}
+
+impl TryRng for Dice {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok((self.draw() >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.draw())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.draw().to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
 }
 
 /// The number of PEs of the job.

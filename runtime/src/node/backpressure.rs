@@ -8,12 +8,14 @@
 //!    withheld bytes grow with the time for which the other node is silent, by about [`ROOM_PER_SECOND`]. Of PEs of one node it is known
 //!    who waits for whom: there a PE waits for as long as the other is in its entry, and goes on at once in a circle.
 //! 3. Before entries run anywhere, no node gives credit. `main`, which alone sends then, lets them run before it waits.
+//! 4. Where the thread may not block, since it alone steps all PEs, no wait brings anything: the PE takes what has arrived and goes on, as
+//!    after a silence by rule 2 and as in a circle.
 
 #![expect(clippy::disallowed_methods, reason = "pauses the thread of a PE that waits")]
 
 use crate::model::ids::NodeId;
 use crate::node::Node;
-use chare_lrts::clock;
+use chare_lrts::{clock, may_block};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,6 +42,11 @@ pub(crate) fn hold_back(node: &Arc<Node>, peer: NodeId) {
 fn wait_for_credit(node: &Arc<Node>, peer: NodeId, room: u64) {
     node.open_all();
     let departures = &node.departures;
+    if !may_block() {
+        while departures.withheld_bytes(peer) > room / 2 && node.look_at_network() {}
+        departures.enlarge(peer, room);
+        return;
+    }
     let patience = Duration::from_nanos(room.saturating_mul(1_000_000_000) / ROOM_PER_SECOND);
     let (mut refunds, mut heard) = (departures.refunds(peer), clock::now());
     // Down to half of the room, so that not every message from now on has to wait.
@@ -56,7 +63,7 @@ fn wait_for_credit(node: &Arc<Node>, peer: NodeId, room: u64) {
 }
 
 /// Waits for room in the mailbox of a PE of this node, both by rank, while `is_crowded`. Returns whether there is room; if not, the two wait
-/// for each other, and the caller has to go on.
+/// for each other, or this thread may not wait, and the caller has to go on.
 #[cold]
 pub(crate) fn wait_for_room(
     node: &Arc<Node>,
@@ -64,6 +71,9 @@ pub(crate) fn wait_for_room(
     is_crowded: impl Fn() -> bool,
 ) -> bool {
     node.open_all();
+    if !may_block() {
+        return false;
+    }
     node.held_back.begin(source, target);
     let (mut is_in_circle, mut yields) = (false, 0);
     while is_crowded() && !node.has_ended() {

@@ -1,0 +1,122 @@
+//! Driven thread: one that carries out steps of many nodes, each at the time and with the dice that its driver sets.
+//!
+//! 1. A step runs [`within`](Ambient::within) the surroundings of its node. Time stands still in it.
+//! 2. Each node has a stream of its own of the seed's dice: what one draws does not shift what another one draws.
+//! 3. Whoever is stepped has a number, which is who calls: the PEs of a node are as different as threads.
+
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+thread_local! {
+    /// The surroundings of the step that runs on this thread.
+    static CURRENT: RefCell<Option<Rc<Ambient>>> = const { RefCell::new(None) };
+}
+
+/// Surroundings of a node's steps: the time, its dice, and who is stepped.
+///
+/// ```
+/// use chare_lrts::{Ambient, clock, dice};
+///
+/// let ambient = Ambient::new(7, 0);
+/// let (time, drawn) = ambient.within(1_500, 3, || (clock::now_ns(), dice::draw()));
+/// assert_eq!(time, 1_500);
+/// assert_eq!(drawn, Ambient::new(7, 0).within(0, 3, dice::draw), "the seed decides");
+/// ```
+pub struct Ambient {
+    now_ns: Cell<u64>,
+    caller: Cell<u64>,
+    dice: RefCell<ChaCha8Rng>,
+}
+
+impl Ambient {
+    /// Those of the node that has this stream of the seed's dice.
+    pub fn new(seed: u64, stream: u64) -> Rc<Self> {
+        let mut dice = ChaCha8Rng::seed_from_u64(seed);
+        dice.set_stream(stream);
+        Rc::new(Self { now_ns: Cell::new(0), caller: Cell::new(0), dice: RefCell::new(dice) })
+    }
+
+    /// Runs `body` at this time, as this caller; what surrounded the thread before does so again afterwards, also when `body` panics.
+    pub fn within<R>(self: &Rc<Self>, now_ns: u64, caller: u64, body: impl FnOnce() -> R) -> R {
+        struct Restore(Option<Rc<Ambient>>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                CURRENT.set(self.0.take());
+            }
+        }
+        self.now_ns.set(now_ns);
+        self.caller.set(caller);
+        let _restore = Restore(CURRENT.replace(Some(Rc::clone(self))));
+        body()
+    }
+}
+
+/// Asks the surroundings of the step that runs, if this thread is driven.
+#[inline]
+fn ask<R>(question: impl FnOnce(&Ambient) -> R) -> Option<R> {
+    CURRENT.with_borrow(|current| current.as_deref().map(question))
+}
+
+#[inline]
+pub(super) fn now_ns() -> Option<u64> {
+    ask(|ambient| ambient.now_ns.get())
+}
+
+#[inline]
+pub(super) fn caller() -> Option<u64> {
+    ask(|ambient| ambient.caller.get())
+}
+
+#[inline]
+pub(super) fn draw() -> Option<u64> {
+    ask(|ambient| ambient.dice.borrow_mut().next_u64())
+}
+
+/// The time of a driven step as an instant: so long after the first one that anybody asked for in this process.
+pub(super) fn instant(now_ns: u64) -> Instant {
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "an instant has to be of the machine's clock; which one, nobody sees"
+    )]
+    let begin = BEGIN.get_or_init(Instant::now);
+    *begin + Duration::from_nanos(now_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ambient::caller::{Caller, may_block};
+    use crate::ambient::{clock, dice};
+
+    #[test]
+    fn a_step_has_the_time_dice_and_caller_of_its_node_and_the_thread_has_its_own_again() {
+        let (one, other) = (Ambient::new(1, 0), Ambient::new(1, 1));
+        assert!(may_block());
+        let (drawn, then) = one.within(10, 5, || {
+            let drawn = dice::draw();
+            let inner = other.within(25, 6, || (dice::draw(), clock::now_ns(), Caller::current()));
+            assert_eq!((inner.1, inner.2), (25, Caller::Driven(6)));
+            assert_ne!(inner.0, drawn, "a stream of its own");
+            assert_eq!((clock::now_ns(), Caller::current(), may_block()), (10, Caller::Driven(5), false));
+            (drawn, clock::now())
+        });
+        assert_eq!(one.within(35, 5, || clock::since(then)), Duration::from_nanos(25));
+        assert_eq!(one.within(5, 5, || clock::since(then)), Duration::ZERO);
+        assert_eq!(Ambient::new(1, 0).within(0, 5, dice::draw), drawn);
+        assert!(matches!(Caller::current(), Caller::Thread(_)));
+    }
+
+    #[test]
+    fn surroundings_end_with_a_panic() {
+        let ambient = Ambient::new(1, 0);
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            ambient.within(0, 0, || panic!("a step's"))
+        }));
+        assert!(ended.is_err() && may_block());
+    }
+}
