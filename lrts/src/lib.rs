@@ -40,6 +40,8 @@ pub mod mpi;
 pub mod ofi;
 pub mod reach;
 pub mod shm;
+#[cfg(feature = "sim")]
+pub mod simulated;
 pub mod tcp;
 #[cfg(feature = "verbs")]
 pub mod verbs;

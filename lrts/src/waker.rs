@@ -6,14 +6,21 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::sync::Arc;
+#[cfg(feature = "sim")]
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A descriptor over those of several backends, and one to wake it by.
-pub(crate) struct Waker {
-    /// Readable while a wake-up is pending.
-    rung: OwnedFd,
-    /// Watches `rung` and all that the backends sleep on.
-    events: OwnedFd,
+pub(crate) enum Waker {
+    Kernel {
+        /// Readable while a wake-up is pending.
+        rung: OwnedFd,
+        /// Watches `rung` and all that the backends sleep on.
+        events: OwnedFd,
+    },
+    /// Nobody sleeps: whether a wake-up is pending. Written by any thread; it orders nothing.
+    #[cfg(feature = "sim")]
+    Noted(AtomicBool),
 }
 
 fn system(operation: &'static str, errno: Errno) -> LrtsError {
@@ -37,30 +44,50 @@ impl Waker {
         };
         watch(rung.as_fd())?;
         backends.into_iter().try_for_each(watch)?;
-        Ok(Self { rung, events })
+        Ok(Self::Kernel { rung, events })
+    }
+
+    /// A waker for a driven thread, which never sleeps.
+    #[cfg(feature = "sim")]
+    pub(crate) fn noted() -> Self {
+        Self::Noted(AtomicBool::new(false))
     }
 
     /// Readable when a backend or a wake-up ends the sleep.
-    pub(crate) fn events(&self) -> BorrowedFd<'_> {
-        self.events.as_fd()
+    pub(crate) fn events(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Kernel { events, .. } => Some(events.as_fd()),
+            #[cfg(feature = "sim")]
+            Self::Noted(_) => None,
+        }
     }
 
     /// Sleeps until something is readable or the time is over, and takes the wake-up, if there is one.
     pub(crate) fn sleep(&self, timeout: Option<Duration>) {
-        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
-        // Whatever ends the sleep, the caller looks for work next.
-        let _ = rustix::event::poll(&mut [PollFd::new(&self.events, PollFlags::IN)], timeout.as_ref());
+        if let Some(events) = self.events() {
+            let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+            // Whatever ends the sleep, the caller looks for work next.
+            let _ = rustix::event::poll(&mut [PollFd::new(&events, PollFlags::IN)], timeout.as_ref());
+        }
         self.take();
     }
 
     /// Ends the current or the next sleep. One system call.
     pub(crate) fn wake(&self) {
-        // A full counter is readable, which is all a sleeper needs.
-        let _ = rustix::io::write(&self.rung, &1_u64.to_ne_bytes());
+        match self {
+            // A full counter is readable, which is all a sleeper needs.
+            Self::Kernel { rung, .. } => _ = rustix::io::write(rung, &1_u64.to_ne_bytes()),
+            #[cfg(feature = "sim")]
+            Self::Noted(rung) => rung.store(true, Ordering::Relaxed),
+        }
     }
 
     /// Whether there was a wake-up; there is none afterwards.
     pub(crate) fn take(&self) -> bool {
-        rustix::io::read(&self.rung, &mut [0; 8]).is_ok()
+        match self {
+            Self::Kernel { rung, .. } => rustix::io::read(rung, &mut [0; 8]).is_ok(),
+            #[cfg(feature = "sim")]
+            Self::Noted(rung) => rung.swap(false, Ordering::Relaxed),
+        }
     }
 }

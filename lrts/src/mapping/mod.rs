@@ -59,6 +59,18 @@ impl Mapping {
         Ok((mapping, descriptor))
     }
 
+    /// Memory of this process alone, `len` zero bytes that are backed as they are touched.
+    ///
+    /// # Errors
+    /// The kernel's: no addresses.
+    #[cfg(feature = "sim")]
+    pub(crate) fn private(len: usize) -> io::Result<Self> {
+        let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
+        // SAFETY: a fresh mapping at an address the kernel chooses aliases nothing of ours.
+        let address = unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), len, access, flags)? };
+        Ok(Self { address: address.cast(), len, addresses: None })
+    }
+
     /// Maps an object that a peer sent, after checking that it has at least `len` bytes and cannot shrink
     /// under our feet.
     ///

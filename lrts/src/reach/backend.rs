@@ -129,7 +129,7 @@ impl Lrts for Reach {
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.waker.events())
+        self.waker.events()
     }
 
     fn shutdown(&self) {

@@ -36,6 +36,8 @@ mod posting;
 mod progress;
 mod route;
 mod runs;
+#[cfg(feature = "sim")]
+mod simulated;
 mod traffic;
 mod transfer;
 mod underway;
@@ -131,15 +133,21 @@ pub struct Reach {
 
 impl Reach {
     fn assemble(parts: Parts) -> Result<Self, LrtsError> {
-        let Parts { regions, host_peers, routes, shm, tcp, fabric, cma, arenas, engines, trace, warnings } =
-            parts;
+        let Parts { host_peers, shm, tcp, fabric, .. } = &parts;
         let by_tcp = tcp.as_ref().and_then(|tcp| tcp.event_fd());
         let by_shm = shm.as_ref().and_then(|shm| shm.event_fd());
         let by_fabric = fabric.as_ref().and_then(|fabric| fabric.carrier().event_fd());
         // Neighbours bring news by the doorbell, which shared memory watches where it carries messages.
         let by_host = host_peers.as_ref().filter(|_| shm.is_none()).map(|host| host.doorbell().button());
         let watched = by_tcp.into_iter().chain(by_shm).chain(by_fabric).chain(by_host);
-        let waker = Arc::new(Waker::new(watched)?);
+        let waker = Waker::new(watched)?;
+        Ok(Self::assemble_around(parts, waker))
+    }
+
+    fn assemble_around(parts: Parts, waker: Waker) -> Self {
+        let Parts { regions, host_peers, routes, shm, tcp, fabric, cma, arenas, engines, trace, warnings } =
+            parts;
+        let waker = Arc::new(waker);
         let wakened = Arc::clone(&waker);
         regions.on_news(move || wakened.wake());
         let lengths = [
@@ -148,7 +156,7 @@ impl Reach {
             fabric.as_ref().map(|fabric| fabric.carrier().capabilities().frame_bytes_max),
         ];
         let frame_bytes_max = lengths.into_iter().flatten().min().unwrap_or(LONE_FRAME_BYTES_MAX);
-        Ok(Self {
+        Self {
             regions,
             host_peers,
             peers: routes.into_iter().map(Peer::new).collect(),
@@ -167,7 +175,7 @@ impl Reach {
             frame_bytes_max,
             closing: AtomicBool::new(false),
             has_left: AtomicBool::new(false),
-        })
+        }
     }
 
     /// This node's registered memory.

@@ -84,7 +84,7 @@ pub struct Notice {
 #[derive(Debug)]
 pub struct Board {
     slots: Mapping,
-    /// Our own board's, for the neighbours.
+    /// Our own board's, for the neighbours, if they may map it.
     descriptor: Option<OwnedFd>,
 }
 
@@ -98,6 +98,15 @@ impl Board {
         Ok(Self { slots, descriptor: Some(descriptor) })
     }
 
+    /// An empty board of our own that no neighbour can map. Takes no descriptor, and memory as slots are used.
+    ///
+    /// # Errors
+    /// The kernel's.
+    #[cfg(feature = "sim")]
+    pub(crate) fn private() -> io::Result<Self> {
+        Ok(Self { slots: Mapping::private(BYTES)?, descriptor: None })
+    }
+
     /// A peer's board.
     ///
     /// # Errors
@@ -107,7 +116,7 @@ impl Board {
         Ok(Self { slots, descriptor: None })
     }
 
-    /// What a peer needs to open it; `None` for a board that is itself a peer's.
+    /// What a peer needs to open it; `None` for a board that is itself a peer's, or that none may open.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.descriptor.as_ref().map(AsFd::as_fd)
     }

@@ -35,6 +35,7 @@ use board::{Board, Notice, SLOTS};
 use claim::ClaimMode;
 use divided::OwnPieces;
 use parking_lot::Mutex;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use table::Table;
@@ -62,7 +63,20 @@ impl Regions {
     /// # Errors
     /// When the kernel grants no shared memory for the board.
     pub fn new(node: NodeId) -> Result<Self, LrtsError> {
-        let board = Board::create().map_err(|source| LrtsError::System {
+        Self::on(node, Board::create())
+    }
+
+    /// The same for a node whose neighbours map nothing of it. Takes no descriptor, and memory as it is used.
+    ///
+    /// # Errors
+    /// When the kernel grants no addresses for the board.
+    #[cfg(feature = "sim")]
+    pub(crate) fn private(node: NodeId) -> Result<Self, LrtsError> {
+        Self::on(node, Board::private())
+    }
+
+    fn on(node: NodeId, board: io::Result<Board>) -> Result<Self, LrtsError> {
+        let board = board.map_err(|source| LrtsError::System {
             operation: "creating the table of registered memory",
             backend: "lrts",
             source: Arc::new(source),

@@ -225,7 +225,7 @@ impl Lrts for Fault {
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.waker.events())
+        self.waker.events()
     }
 
     /// Also waits for what is held.

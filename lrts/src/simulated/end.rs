@@ -1,0 +1,265 @@
+//! End of the wires at one node: sends frames, and hands those that have arrived to the sink.
+//! `**simulated/end** -> simulated/wires -> **simulated/end**`
+
+use super::wires::{Load, Wires};
+use crate::capabilities::Capabilities;
+use crate::error::TransferError;
+use crate::frame::{Channel, Frame};
+use crate::ids::NodeId;
+use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::memory::Memory;
+use crate::path_use::PathUse;
+use crate::region::RegionKey;
+use parking_lot::Mutex;
+use rustix::fd::BorrowedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// The longest frame: some chunks of a long transfer, and few enough bytes that many are under way at a time.
+const FRAME_BYTES_MAX: usize = 16 << 10;
+
+/// Bytes of a frame that are there when it has begun to arrive.
+const BEGUN_BYTES: usize = 256;
+
+/// A node's end; see the file's head.
+pub struct End {
+    node: NodeId,
+    wires: Arc<Wires>,
+    /// By node.
+    sent: Mutex<Vec<PathUse>>,
+    closing: AtomicBool,
+    /// Peers that have not said goodbye.
+    open_peers: AtomicU32,
+}
+
+impl End {
+    /// The end at a node, of wires between so many nodes.
+    pub fn new(node: NodeId, nodes: u32, wires: &Arc<Wires>) -> Self {
+        Self {
+            node,
+            wires: Arc::clone(wires),
+            sent: Mutex::new(vec![PathUse::default(); nodes as usize]),
+            closing: AtomicBool::new(false),
+            open_peers: AtomicU32::new(nodes - 1),
+        }
+    }
+
+    /// Frames that a peer was sent.
+    pub(crate) fn sent(&self, peer: NodeId) -> PathUse {
+        self.sent.lock()[peer.index()]
+    }
+}
+
+impl Lrts for End {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            messages: true,
+            get: false,
+            put: false,
+            runs: false,
+            view: false,
+            device: false,
+            immediate: false,
+            frame_bytes_max: FRAME_BYTES_MAX,
+        }
+    }
+
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        assert!(frame.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.len());
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(NoRoom);
+        }
+        self.wires.send(self.node, target, frame)?;
+        self.sent.lock()[target.index()].add(frame.len());
+        Ok(())
+    }
+
+    fn progress(&self, sink: &mut dyn Sink) -> bool {
+        // What arrives meanwhile is another progress's.
+        let waiting = self.wires.waiting(self.node);
+        let taken = std::iter::from_fn(|| self.wires.take(self.node)).take(waiting);
+        for (source, load) in taken {
+            match load {
+                Load::Frame(channel, bytes) => hand_over(sink, source, channel, &bytes),
+                Load::Goodbye => {
+                    self.open_peers.fetch_sub(1, Ordering::Relaxed);
+                    sink.peer_closed(source);
+                }
+            }
+        }
+        waiting > 0
+    }
+
+    /// # Panics
+    /// Always: it has no get; [`Emulated`](crate::emulated::Emulated) has.
+    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
+        panic!("the simulated network has no get of its own, asked for from {}", get.key.node)
+    }
+
+    /// # Panics
+    /// Always: it has no put; [`Emulated`](crate::emulated::Emulated) has.
+    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
+        panic!("the simulated network has no put of its own, asked for to {}", put.key.node)
+    }
+
+    fn view(&self, _: &RegionKey, _: u64, _: usize, _: Entering) -> Result<Option<Memory>, TransferError> {
+        Ok(None)
+    }
+
+    fn arm(&self) -> bool {
+        self.wires.waiting(self.node) == 0
+    }
+
+    /// None: whoever drives the node is told of arrivals and of room by the [`Wires`].
+    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn shutdown(&self) {
+        if self.closing.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let peers = (0..self.sent.lock().len() as u32).map(NodeId).filter(|peer| *peer != self.node);
+        peers.for_each(|peer| self.wires.say_goodbye(self.node, peer));
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closing.load(Ordering::Relaxed) && self.open_peers.load(Ordering::Relaxed) == 0
+    }
+}
+
+/// Hands a frame over: one of which more than the front is missing when it has begun to arrive comes by halves where the sink wants it.
+fn hand_over(sink: &mut dyn Sink, source: NodeId, channel: Channel, bytes: &[u8]) {
+    let (begun, mut rest) = bytes.split_at(bytes.len().min(BEGUN_BYTES));
+    if rest.is_empty() || !sink.begin(source, channel, begun, bytes.len()) {
+        return sink.frame(source, channel, bytes);
+    }
+    while !rest.is_empty() {
+        sink.rest(source, &mut |place| {
+            let (come, missing) = rest.split_at(rest.len().div_ceil(2));
+            place[..come.len()].copy_from_slice(come);
+            rest = missing;
+            come.len()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ambient::Ambient;
+    use crate::error::LrtsError;
+    use crate::lrts::Completion;
+    use crate::simulated::Arrival;
+    use std::collections::BTreeSet;
+
+    const NODES: u32 = 3;
+
+    #[derive(Default)]
+    struct Heard {
+        frames: Vec<(NodeId, Channel, Vec<u8>)>,
+        closed: Vec<NodeId>,
+    }
+
+    impl Sink for Heard {
+        fn frame(&mut self, source: NodeId, channel: Channel, bytes: &[u8]) {
+            self.frames.push((source, channel, bytes.to_vec()));
+        }
+
+        fn completion(&mut self, _: Completion) {
+            unreachable!("it moves frames alone");
+        }
+
+        fn peer_closed(&mut self, peer: NodeId) {
+            self.closed.push(peer);
+        }
+
+        fn peer_lost(&mut self, error: LrtsError) {
+            panic!("{error}");
+        }
+    }
+
+    /// Sends numbered frames from the other nodes to node 0, by two callers each and on both channels, and lets all arrive.
+    fn flood(seed: u64) -> (Vec<Arrival>, Heard) {
+        let (wires, ambient) = (Wires::new(NODES, seed), Ambient::new(seed, 0));
+        let ends: Vec<End> = (0..NODES).map(|node| End::new(NodeId(node), NODES, &wires)).collect();
+        let (mut heard, mut arrivals) = (Heard::default(), Vec::new());
+        let mut arrive = |now: u64| {
+            while wires.next_moment().is_some_and(|moment| moment <= now) {
+                arrivals.extend(wires.arrive());
+                ambient.within(now, 0, || ends.iter().for_each(|end| _ = end.progress(&mut heard)));
+            }
+        };
+        for number in 0_u32..200 {
+            for (source, caller, channel) in [
+                (1, 0, Channel::Runtime),
+                (1, 1, Channel::Runtime),
+                (1, 1, Channel::Emulated),
+                (2, 2, Channel::Runtime),
+                (2, u64::from(number), Channel::Emulated),
+            ] {
+                let bytes = [caller as u8, number as u8];
+                let frame = Frame { channel, head: &bytes[..1], body: &bytes[1..] };
+                let now = u64::from(number) * 100;
+                let mut is_refused = false;
+                while ambient.within(now, caller, || ends[source].send(NodeId(0), frame)).is_err() {
+                    is_refused = true;
+                    arrive(wires.next_moment().expect("what fills the room arrives"));
+                }
+                let is_told = wires.take_roomy().contains(&NodeId(source as u32));
+                assert_eq!(is_told, is_refused, "who found no room is told of it");
+            }
+        }
+        for end in &ends {
+            ambient.within(20_000, 9, || end.shutdown());
+            assert_eq!(end.send(NodeId(0), Frame::runtime(&[])), Err(NoRoom), "after its goodbye");
+        }
+        arrive(u64::MAX);
+        assert!(ends.iter().all(Lrts::is_closed));
+        (arrivals, heard)
+    }
+
+    #[test]
+    fn frames_of_one_caller_arrive_in_order_and_those_of_emulated_all_together() {
+        let mut overtaken = 0;
+        for seed in 0..20 {
+            let (_, heard) = flood(seed);
+            assert_eq!(heard.frames.len(), 1_000, "each once");
+            let numbers = |source, channel, caller: Option<u8>| {
+                let of_lane = heard.frames.iter().filter(move |(from, on, bytes)| {
+                    (*from, *on) == (NodeId(source), channel)
+                        && caller.is_none_or(|caller| bytes[0] == caller)
+                });
+                of_lane.map(|(.., bytes)| bytes[1]).collect::<Vec<_>>()
+            };
+            for (source, channel, caller) in [
+                (1, Channel::Runtime, Some(0)),
+                (1, Channel::Runtime, Some(1)),
+                (1, Channel::Emulated, None),
+                (2, Channel::Runtime, None),
+                (2, Channel::Emulated, None),
+            ] {
+                assert!(
+                    numbers(source, channel, caller).into_iter().eq(0..200),
+                    "seed {seed}: {source}, {channel:?}"
+                );
+            }
+            overtaken += u32::from(!numbers(1, Channel::Runtime, None).is_sorted());
+            assert_eq!(heard.closed.len(), 2 * NODES as usize, "each end heard of both others");
+            let last: BTreeSet<_> = heard.closed.iter().collect();
+            assert_eq!(last.len(), NODES as usize);
+        }
+        assert!(overtaken > 10, "callers overtake each other: {overtaken} of 20");
+    }
+
+    #[test]
+    fn the_seed_decides_when_each_frame_arrives() {
+        assert_eq!(flood(3).0, flood(3).0);
+        assert_ne!(flood(3).0, flood(4).0);
+        assert!(flood(5).0.is_sorted_by_key(|arrival| arrival.moment));
+    }
+}

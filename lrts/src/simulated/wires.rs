@@ -1,0 +1,232 @@
+//! Wires of a simulated network: the frames on their way between its nodes, and those that have arrived and wait to be taken.
+//! `simulated/end -> **simulated/wires** -> simulated/end`
+//!
+//! 1. Order is kept where [`Lrts`](crate::Lrts) promises it, and nowhere else: among frames of the runtime that one caller sends to one node,
+//!    and among all frames of one node to another on [`Channel::Emulated`]. All others overtake each other as their delays have it.
+//! 2. A goodbye arrives behind all that its node has sent to that peer.
+//! 3. Frames arrive by moment; those of one moment by the number of their node, and those of one node as they were sent.
+//! 4. There is room for a bounded number of frames between two nodes, until they are taken. A sender that found none is told when there is.
+
+use crate::ambient::caller::Caller;
+use crate::ambient::clock;
+use crate::frame::{Channel, Frame};
+use crate::ids::NodeId;
+use crate::lrts::NoRoom;
+use parking_lot::Mutex;
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, RngExt, SeedableRng};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::Hasher;
+use std::sync::Arc;
+
+/// The stream of the seed's dice that the wires draw from; those of nodes are numbered from 0.
+const STREAM: u64 = u64::MAX;
+
+/// One frame in so many is late.
+const LATE_ONE_IN: u64 = 64;
+
+/// What travels.
+pub(super) enum Load {
+    Frame(Channel, Vec<u8>),
+    Goodbye,
+}
+
+/// Moment of arrival, sender, and how many the sender had sent before: which of two arrives first.
+type Key = (u64, NodeId, u64);
+
+/// Frames that keep their order: sender, target, and on the runtime's channel the caller.
+type Lane = (NodeId, NodeId, Option<Caller>);
+
+/// What is known of the way from one node to another.
+#[derive(Default)]
+struct Way {
+    /// Frames on their way, and those that wait to be taken.
+    frames: usize,
+    /// Whether the sender is to be told of room.
+    is_refused: bool,
+    /// When the last of all that was sent arrives.
+    last: u64,
+}
+
+#[derive(Default)]
+struct Node {
+    sent: u64,
+    arrived: VecDeque<(NodeId, Load)>,
+}
+
+struct State {
+    on_their_way: BTreeMap<Key, (NodeId, Load)>,
+    nodes: Vec<Node>,
+    ways: FxHashMap<(NodeId, NodeId), Way>,
+    /// When the last frame of a lane arrives.
+    lanes: FxHashMap<Lane, u64>,
+    /// Senders for which there is room again.
+    roomy: Vec<NodeId>,
+    dice: ChaCha8Rng,
+}
+
+/// The wires between the nodes of one simulated job.
+pub struct Wires {
+    weather: Weather,
+    state: Mutex<State>,
+}
+
+/// One arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// When, in nanoseconds.
+    pub moment: u64,
+    /// Who sent it.
+    pub source: NodeId,
+    /// Where it waits to be taken now.
+    pub target: NodeId,
+    /// Of its channel and its bytes.
+    pub hash: u64,
+}
+
+impl Wires {
+    /// The wires between so many nodes, under the weather of this seed.
+    pub fn new(nodes: u32, seed: u64) -> Arc<Self> {
+        let mut dice = ChaCha8Rng::seed_from_u64(seed);
+        dice.set_stream(STREAM);
+        let weather = Weather::draw(&mut dice);
+        let state = State {
+            on_their_way: BTreeMap::new(),
+            nodes: (0..nodes).map(|_| Node::default()).collect(),
+            ways: FxHashMap::default(),
+            lanes: FxHashMap::default(),
+            roomy: Vec::new(),
+            dice,
+        };
+        Arc::new(Self { weather, state: Mutex::new(state) })
+    }
+
+    /// How they treat frames.
+    pub fn weather(&self) -> Weather {
+        self.weather
+    }
+
+    /// When the next frame arrives.
+    pub fn next_moment(&self) -> Option<u64> {
+        self.state.lock().on_their_way.first_key_value().map(|((moment, ..), _)| *moment)
+    }
+
+    /// Lets the next frame arrive: it waits at its target, whose PEs are to look at their network.
+    pub fn arrive(&self) -> Option<Arrival> {
+        let state = &mut *self.state.lock();
+        let ((moment, source, _), (target, load)) = state.on_their_way.pop_first()?;
+        let hash = load.hash();
+        state.nodes[target.index()].arrived.push_back((source, load));
+        Some(Arrival { moment, source, target, hash })
+    }
+
+    /// The nodes that found no room before and for which there is some again: they are to look at their network.
+    pub fn take_roomy(&self) -> Vec<NodeId> {
+        std::mem::take(&mut self.state.lock().roomy)
+    }
+
+    /// Sends a frame, at the caller's time.
+    pub(super) fn send(&self, source: NodeId, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        let state = &mut *self.state.lock();
+        let way = state.ways.entry((source, target)).or_default();
+        if way.frames >= self.weather.room {
+            way.is_refused = true;
+            return Err(NoRoom);
+        }
+        way.frames += 1;
+        let lane = (source, target, (frame.channel == Channel::Runtime).then(Caller::current));
+        let behind = state.lanes.entry(lane).or_default();
+        let arrives = clock::now_ns() + self.weather.delay_ns(frame.len(), &mut state.dice);
+        *behind = arrives.max(*behind);
+        way.last = way.last.max(*behind);
+        let moment = *behind;
+        state.set_out(moment, source, (target, Load::Frame(frame.channel, frame.to_vec())));
+        Ok(())
+    }
+
+    /// Says goodbye to a peer.
+    pub(super) fn say_goodbye(&self, source: NodeId, target: NodeId) {
+        let state = &mut *self.state.lock();
+        let arrives = clock::now_ns() + self.weather.delay_ns(0, &mut state.dice);
+        let behind = state.ways.get(&(source, target)).map_or(0, |way| way.last);
+        state.set_out(arrives.max(behind), source, (target, Load::Goodbye));
+    }
+
+    /// How much waits at a node to be taken.
+    pub(super) fn waiting(&self, node: NodeId) -> usize {
+        self.state.lock().nodes[node.index()].arrived.len()
+    }
+
+    /// Takes what has waited at a node the longest.
+    pub(super) fn take(&self, node: NodeId) -> Option<(NodeId, Load)> {
+        let state = &mut *self.state.lock();
+        let (source, load) = state.nodes[node.index()].arrived.pop_front()?;
+        if let (Load::Frame(..), Some(way)) = (&load, state.ways.get_mut(&(source, node))) {
+            way.frames -= 1;
+            if std::mem::take(&mut way.is_refused) {
+                state.roomy.push(source);
+            }
+        }
+        Some((source, load))
+    }
+}
+
+impl State {
+    fn set_out(&mut self, moment: u64, source: NodeId, load: (NodeId, Load)) {
+        let node = &mut self.nodes[source.index()];
+        node.sent += 1;
+        self.on_their_way.insert((moment, source, node.sent), load);
+    }
+}
+
+impl Load {
+    fn hash(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        match self {
+            Self::Frame(channel, bytes) => {
+                hasher.write_u8(*channel as u8);
+                hasher.write(bytes);
+            }
+            Self::Goodbye => hasher.write_u8(u8::MAX),
+        }
+        hasher.finish()
+    }
+}
+
+/// How a network treats frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weather {
+    /// Least time on the way, in nanoseconds.
+    pub least_ns: u64,
+    /// How much longer most take at the most, in nanoseconds.
+    pub spread_ns: u64,
+    /// How much longer one frame in [`LATE_ONE_IN`] takes at the most, in nanoseconds.
+    pub late_ns: u64,
+    /// Time of each KiB on the way, in nanoseconds.
+    pub kib_ns: u64,
+    /// How many frames of one node to another there is room for, until they are taken there.
+    pub room: usize,
+}
+
+impl Weather {
+    /// Draws one: what is rare where all is drawn from one distribution comes often where each seed draws its own.
+    fn draw(dice: &mut ChaCha8Rng) -> Self {
+        let mut one_of = |among: &[u64]| among[dice.random_range(0..among.len())];
+        Self {
+            least_ns: one_of(&[1, 500, 2_000]),
+            spread_ns: one_of(&[1, 300, 5_000, 100_000]),
+            late_ns: one_of(&[1, 50_000, 2_000_000]),
+            kib_ns: one_of(&[0, 80]),
+            room: one_of(&[1, 4, 64, 4_096, 4_096]) as usize,
+        }
+    }
+
+    /// How long a frame of so many bytes is on its way.
+    fn delay_ns(&self, bytes: usize, dice: &mut ChaCha8Rng) -> u64 {
+        let late =
+            if dice.next_u64().is_multiple_of(LATE_ONE_IN) { dice.random_range(0..self.late_ns) } else { 0 };
+        let length = (bytes as u64 * self.kib_ns) >> 10;
+        self.least_ns + dice.random_range(0..self.spread_ns) + late + length
+    }
+}
