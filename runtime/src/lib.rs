@@ -71,6 +71,7 @@
 //! | `dashboard` | `+dashboard`: a page and metrics of the running job |
 //! | `dsa` | `+dsa`: Intel's DSA makes long copies within a host, where there is one |
 //! | `ndarray` | layouts of the views of `ndarray` |
+//! | `sim` | `Simulation` and `+sim`: jobs of many nodes on one thread, in virtual time, which a seed decides |
 //!
 //! Without `launch` there is no clap, and of tokio no more than two macros. A program then fills in a [`Config`] and runs it by
 //! [`Program::new`]: as one process, or as a node under `mpirun`, `mpiexec`, `srun` or a `chare-run` that was built elsewhere. Its whole
@@ -147,6 +148,8 @@ pub use job::cpus::{CpuList, CpuListError};
 pub use job::in_process::Job;
 pub use job::pes::{Pes, PesError};
 pub use job::settings::Config;
+#[cfg(feature = "sim")]
+pub use job::simulated::{Simulated, SimulatedEvent, Simulation};
 pub use job::startup::Program;
 #[cfg(feature = "launch")]
 pub use job::startup::command_line::run;

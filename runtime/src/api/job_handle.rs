@@ -71,8 +71,9 @@ pub struct JobHandle {
 /// The running job, for threads and tasks outside its PEs; see [`JobHandle`].
 ///
 /// # Panics
-/// Outside a job's entries.
+/// Outside a job's entries, and in a simulated job.
 pub fn job_handle() -> JobHandle {
+    assert!(chare_lrts::may_block(), "a simulated job has no handle: other threads know nothing of its time");
     Pe::current(|pe| JobHandle {
         node: Arc::downgrade(&pe.node),
         end: pe.node.outcome().subscribe(),

@@ -70,6 +70,16 @@ impl Allowance {
         self.of(purpose).fetch_sub(self.counted(bytes), Ordering::Relaxed);
     }
 
+    /// What is kept for messages on their way, in words, if anything is.
+    #[cfg(feature = "sim")]
+    pub(crate) fn kept_in_passing(&self) -> impl Iterator<Item = String> {
+        let in_passing = PURPOSES
+            .into_iter()
+            .filter(|(purpose, _)| matches!(purpose, Purpose::Withheld | Purpose::Fetched));
+        let kept = in_passing.map(|(purpose, name)| (self.of(purpose).load(Ordering::Relaxed), name));
+        kept.filter(|(bytes, _)| *bytes > 0).map(|(bytes, name)| format!("{bytes} bytes for {name}"))
+    }
+
     fn of(&self, purpose: Purpose) -> &AtomicU64 {
         &self.held[purpose as usize]
     }

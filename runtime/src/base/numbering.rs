@@ -5,6 +5,7 @@
 //!    may so meet the numbers of one that began later, after [`STRETCH`] creations of a kind by one PE.
 //! 3. Whose a number is that the job has not given is asked only where a message finds nothing.
 //! 4. After half of all numbers they begin anew.
+//! 5. A simulated job begins with the first number: the same program has the same numbers each time.
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,13 @@ impl Jobs {
         (self.begun, Numbers { creations, futures: futures.wrapping_add(beside.wrapping_mul(FUTURES_APART)) })
     }
 
+    #[cfg(feature = "sim")]
+    fn begin_anew(&mut self) -> u64 {
+        self.begun += 1;
+        self.rows.push(Row { job: self.begun, creations: 0..STRETCH, is_over: false });
+        self.begun
+    }
+
     fn row(&mut self, job: u64) -> Option<&mut Row> {
         self.rows.iter_mut().find(|row| row.job == job)
     }
@@ -99,6 +107,13 @@ impl JobNumbers {
     pub(crate) fn begin() -> Arc<Self> {
         let (job, proposed) = JOBS.lock().begin();
         Arc::new(Self { job, proposed, agreed: OnceLock::new() })
+    }
+
+    /// A simulated job, which begins with the same numbers whatever ran before or runs beside it.
+    #[cfg(feature = "sim")]
+    pub(crate) fn begin_anew() -> Arc<Self> {
+        let job = JOBS.lock().begin_anew();
+        Arc::new(Self { job, proposed: Numbers::default(), agreed: OnceLock::new() })
     }
 
     /// The first numbers, as far as this process knows.

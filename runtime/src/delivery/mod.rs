@@ -12,6 +12,8 @@
 
 mod bringing_in;
 pub(crate) mod dispatch;
+#[cfg(feature = "sim")]
+pub(crate) mod driven;
 pub(crate) mod fire;
 mod idle;
 pub(crate) mod inbox;

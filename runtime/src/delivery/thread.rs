@@ -55,18 +55,28 @@ pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
             }
         });
         if let Err(cause) = ran {
-            if panics::is_closed_output(&cause) {
-                pe.node.exit(CLOSED_OUTPUT_CODE);
-            } else {
-                let what = pe.running().describe();
-                pe.node.fail(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
-            }
+            fail(pe, cause);
         }
-        if let Err(error) = pe.clear() {
-            pe.node.fail_after_end(error);
-        }
-        pe.end_timeline();
+        clear(pe);
     });
+}
+
+/// Ends the job because of a panic on a PE.
+pub(super) fn fail(pe: &Pe, cause: String) {
+    if panics::is_closed_output(&cause) {
+        pe.node.exit(CLOSED_OUTPUT_CODE);
+    } else {
+        let what = pe.running().describe();
+        pe.node.fail(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
+    }
+}
+
+/// Drops what a PE has when the job is over.
+pub(super) fn clear(pe: &Pe) {
+    if let Err(error) = pe.clear() {
+        pe.node.fail_after_end(error);
+    }
+    pe.end_timeline();
 }
 
 /// Takes step after step until the job ends. `SEEN`: the PE has a timeline, or takes the times of entries.

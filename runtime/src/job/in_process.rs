@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "each node is a thread of the machine's")]
 
-use super::life::{Main, NodeOptions, close, open, result, wait_for_end};
+use super::life::{Main, NodeOptions, close, open, result, together, wait_for_end};
 use super::pes::Pes;
 use crate::api::job_handle::{JobHandle, job_handle};
 use crate::base::numbering::JobNumbers;
@@ -148,13 +148,7 @@ impl Job {
         let mut places = Vec::new();
         for (end, place) in ends {
             places.extend(place);
-            // An error that a node noticed itself says more than one that it was told, and the first error says more than its
-            // consequences.
-            outcome = match (outcome, end) {
-                (Err(JobError::Elsewhere(_)) | Ok(_), Err(error)) => Err(error),
-                (Ok(code), Ok(other)) => Ok(if code == 0 { other } else { code }),
-                (outcome, _) => outcome,
-            };
+            outcome = together(outcome, end);
         }
         for node in nodes {
             if node.join().is_err() {

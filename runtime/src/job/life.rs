@@ -36,7 +36,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long a node waits, after the job's end, until its last messages are out and all peers have said goodbye.
-const GOODBYE_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const GOODBYE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The program's `main` as a job takes it: made and run on PE 0.
 pub(crate) type Main = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()>>> + Send>;
@@ -81,9 +81,7 @@ pub(crate) fn open(
     numbers: Arc<JobNumbers>,
     bootstrap: &mut dyn Bootstrap,
 ) -> Result<ReadyNode, JobError> {
-    if let Some(name) = program::duplicate() {
-        return Err(JobError::Config(format!("two chare types or reducers are called `{name}`; rename one")));
-    }
+    check_names()?;
     devices::require(&options.device)
         .map_err(|error| JobError::Config(format!("`+device {}` finds none: {error}", options.device)))?;
     options.network.listening.check().map_err(|error| JobError::Config(error.to_string()))?;
@@ -103,6 +101,16 @@ pub(crate) fn open(
     let devices = Devices::new(options.device.clone(), company.host_first, pes);
     let node = Node::new(id, topology, network, devices, (company.host_nodes, numbers), above);
     Ok(ReadyNode { node: Arc::new(node), seats, shuffle: options.shuffle })
+}
+
+/// Checks that the program's types can be told apart.
+///
+/// # Errors
+/// Two that cannot.
+pub(crate) fn check_names() -> Result<(), JobError> {
+    program::duplicate().map_or(Ok(()), |name| {
+        Err(JobError::Config(format!("two chare types or reducers are called `{name}`; rename one")))
+    })
 }
 
 /// Tells that a node has met the others, and by which paths it reaches them.
@@ -164,7 +172,7 @@ impl ReadyNode {
 }
 
 /// Starts the writer of the node's timeline, if the node's traffic is traced.
-fn start_timeline(node: &Arc<Node>) {
+pub(crate) fn start_timeline(node: &Arc<Node>) {
     let Some(file) = node.network.trace_file() else { return };
     let failing = Arc::clone(node);
     node.timeline.start((node.id, node.pes().count()), Arc::clone(file), move |cause| {
@@ -230,6 +238,16 @@ pub(crate) fn result(node: &Node) -> Result<i32, JobError> {
         Some(Ending::Code(code)) => Ok(code),
         Some(Ending::Error(error)) => Err(error),
         None => Err(JobError::Config("the job ended without saying how".to_owned())),
+    }
+}
+
+/// The end of a job of several nodes, of whose ends this is the next one that is known.
+pub(crate) fn together(so_far: Result<i32, JobError>, end: Result<i32, JobError>) -> Result<i32, JobError> {
+    // An error that a node noticed itself says more than one that it was told, and the first error says more than its consequences.
+    match (so_far, end) {
+        (Err(JobError::Elsewhere(_)) | Ok(_), Err(error)) => Err(error),
+        (Ok(code), Ok(other)) => Ok(if code == 0 { other } else { code }),
+        (so_far, _) => so_far,
     }
 }
 

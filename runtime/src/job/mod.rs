@@ -26,4 +26,6 @@ pub(crate) mod pes;
 mod program;
 pub(crate) mod services;
 pub(crate) mod settings;
+#[cfg(feature = "sim")]
+pub(crate) mod simulated;
 pub(crate) mod startup;

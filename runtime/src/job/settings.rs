@@ -69,6 +69,12 @@ pub struct Config {
     pub layouts: Option<LayoutMethod>,
     /// `+device`: the devices that the PEs of each host are dealt.
     pub device: DeviceChoice,
+    /// `+sim`: the nodes of a simulated job, all of which this process runs on one thread. Needs the feature `sim`.
+    pub sim: Option<u32>,
+    /// `+hosts`: the hosts of a simulated job; 1 if nothing is said.
+    pub hosts: Option<u32>,
+    /// `+seed`: what decides a simulated job; 0 if nothing is said.
+    pub seed: Option<u64>,
     /// `+stats`: print counters per PE at the end.
     pub stats: bool,
     /// `+dashboard`: the address at which node 0 serves the job's dashboard.
@@ -105,6 +111,9 @@ impl Default for Config {
             mailbox: None,
             layouts: None,
             device: DeviceChoice::default(),
+            sim: None,
+            hosts: None,
+            seed: None,
             stats: false,
             dashboard: None,
             idle_processors: None,

@@ -88,6 +88,24 @@ pub enum JobError {
         /// The failure.
         cause: LrtsError,
     },
+    /// Nothing happens any more in a simulated job, and it has not ended.
+    #[cfg(feature = "sim")]
+    #[error(
+        "the job stands still: after {time_ns} ns of its time nothing is on its way, nobody has anything to do, and it has not ended\n{what}"
+    )]
+    Standstill {
+        /// The virtual time, in nanoseconds.
+        time_ns: u64,
+        /// What waits, in words.
+        what: String,
+    },
+    /// A simulated job is over, and something between its nodes is not even: a fault of the runtime.
+    #[cfg(feature = "sim")]
+    #[error("the job is over, and nothing is on its way:\n{what}")]
+    Audit {
+        /// What is not, in words.
+        what: String,
+    },
     /// Another node ended the job; its own message says why.
     #[error("{0}")]
     Elsewhere(String),

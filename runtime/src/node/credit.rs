@@ -132,6 +132,12 @@ impl Account {
         self.held.store(0, Ordering::Relaxed);
     }
 
+    /// What this node has spent at the other one, and what it holds for it.
+    #[cfg(feature = "sim")]
+    pub(crate) fn balance(&self) -> (u64, u64) {
+        (self.spent.load(Ordering::Relaxed), self.held.load(Ordering::Relaxed))
+    }
+
     /// Lowers the costs held for the other node by credit that is about to be given back.
     pub(crate) fn let_go(&self, bytes: u64) {
         self.held.fetch_sub(bytes, Ordering::Relaxed);
@@ -152,6 +158,12 @@ impl Owed {
     pub(crate) fn new(nodes: u32, pes_per_node: u32) -> Self {
         let kept_max = WINDOW_BYTES / KEPT_PART / u64::from(pes_per_node);
         Self { by_source: vec![0; nodes as usize], kept_max }
+    }
+
+    /// What is owed to a sender.
+    #[cfg(feature = "sim")]
+    pub(crate) fn to(&self, source: NodeId) -> u64 {
+        self.by_source[source.index()]
     }
 
     /// Adds the cost of a message that has been run. Returns the credit to give back to its sender now, if any.

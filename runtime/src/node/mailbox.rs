@@ -5,7 +5,7 @@
 //!    opens the way for its first message to the other; the receiving end goes through the mailbox, like a message.
 //! 2. Work from any other thread goes through the mailbox, and so does a message of which the sender says when it is to run: it has a lane
 //!    of its own, which the PE empties whenever it looks, so that the run queue sorts what is in it. No flood of others is before it.
-//! 3. Whoever runs the PE says once how the PE is woken: a thread unparks, a driver of many PEs would note whom to run.
+//! 3. Whoever runs the PE says once how the PE is woken: a thread unparks, a driver of many PEs notes whom to run.
 
 use super::credit::Cost;
 use super::way::Receiver;
@@ -183,6 +183,24 @@ impl Mailbox {
     /// Runs `wait`, during which pushes wake the network instead, unless `stay_awake` returns true.
     pub(crate) fn wait_in_network(&self, stay_awake: impl FnOnce() -> bool, wait: impl FnOnce()) {
         self.sleep_as(Sleeper::Network, stay_awake, wait);
+    }
+
+    /// Announces that the PE rests until its waker is called, unless `stay_awake`, asked after the announcement, returns true. Returns
+    /// whether it rests.
+    #[cfg(feature = "sim")]
+    pub(crate) fn begin_rest(&self, stay_awake: impl FnOnce() -> bool) -> bool {
+        self.sleep.announce(Sleeper::Thread);
+        let rests = !stay_awake();
+        if !rests {
+            self.sleep.end();
+        }
+        rests
+    }
+
+    /// Marks the PE as awake, whatever ended its rest.
+    #[cfg(feature = "sim")]
+    pub(crate) fn end_rest(&self) {
+        self.sleep.end();
     }
 
     fn sleep_as(&self, sleeper: Sleeper, stay_awake: impl FnOnce() -> bool, sleep: impl FnOnce()) {

@@ -43,6 +43,12 @@ fn state(node: &Node) -> &Mutex<Option<Reactor>> {
 /// # Errors
 /// When the kernel grants no descriptor or thread for it.
 pub(crate) fn handle(node: &Node) -> io::Result<Handle> {
+    if !chare_lrts::may_block() {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "a simulated job knows nothing of the world outside it",
+        ));
+    }
     let mut reactor = state(node).lock();
     if let Some(reactor) = &*reactor {
         return Ok(reactor.handle.clone());

@@ -43,6 +43,9 @@ pub enum Parsed {
     Help(String),
 }
 
+/// The most nodes of a simulated job: each has a table of all others.
+const SIMULATED_NODES_MAX: u32 = 65_536;
+
 /// Where the dashboard is served if nothing else is said: on a free port, for users of this host.
 const DASHBOARD_HERE: &str = "127.0.0.1:0";
 
@@ -116,6 +119,15 @@ struct Options {
     /// Devices of each host: cuda, software, software:N or none
     #[arg(long, value_name = "KIND")]
     device: Option<DeviceChoice>,
+    /// Simulated job of N nodes on one thread (feature `sim`)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SIMULATED_NODES_MAX)))]
+    sim: Option<u32>,
+    /// Hosts of a simulated job
+    #[arg(long, value_name = "N", requires = "sim", value_parser = clap::value_parser!(u32).range(1..))]
+    hosts: Option<u32>,
+    /// What decides a simulated job: the same seed, the same run
+    #[arg(long, value_name = "SEED", requires = "sim")]
+    seed: Option<u64>,
     /// Print counters per PE at the end
     #[arg(long)]
     stats: bool,
@@ -163,6 +175,7 @@ impl Config {
         };
         lacks("dashboard", options.dashboard.is_some(), cfg!(feature = "dashboard"))?;
         lacks("dsa", options.dsa, cfg!(feature = "dsa"))?;
+        lacks("sim", options.sim.is_some(), cfg!(feature = "sim"))?;
         if options.device == Some(DeviceChoice::Cuda) && !cfg!(feature = "cuda") {
             let cause = "`+device cuda` needs the feature `cuda` of the crate `chare`, without which this program was built; \
                          `+device software` does without a device";
@@ -192,6 +205,9 @@ impl Config {
             mailbox: options.mailbox,
             layouts: options.layouts,
             device: options.device.unwrap_or_default(),
+            sim: options.sim,
+            hosts: options.hosts,
+            seed: options.seed,
             stats: options.stats,
             dashboard: options.dashboard,
             idle_processors,

@@ -25,6 +25,8 @@ use crate::job::life::{self, Main, NodeOptions, ReadyNode};
 use crate::job::patience;
 use crate::job::pes::Pes;
 use crate::job::settings::Config;
+#[cfg(feature = "sim")]
+use crate::job::simulated::Simulation;
 use crate::model::error::JobError;
 #[cfg(feature = "dashboard")]
 use crate::node::Node;
@@ -142,12 +144,16 @@ impl Program {
         F: FnOnce(Vec<String>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + 'static,
     {
+        let arguments = self.config.program_arguments.clone();
+        let main: Main = Box::new(move || Box::pin(main(arguments)));
+        #[cfg(feature = "sim")]
+        if let Some(nodes) = self.config.sim {
+            return self.run_simulated(nodes, main);
+        }
         let place = match self.check().and_then(|()| self.find_role()) {
             Ok(place) => place,
             Err(error) => return refuse(&error),
         };
-        let arguments = self.config.program_arguments.clone();
-        let main: Main = Box::new(move || Box::pin(main(arguments)));
         match place {
             Role::Launched(launched) => self.run_launched(launched, main),
             Role::Launcher => self.launch(),
@@ -219,6 +225,64 @@ impl Program {
             mailbox: self.config.mailbox,
             layouts: self.config.layouts,
             device: self.config.device.clone(),
+        }
+    }
+
+    /// Runs all nodes of a simulated job on this thread.
+    #[cfg(feature = "sim")]
+    fn run_simulated(&self, nodes: u32, main: Main) -> ExitCode {
+        let pes = match self.simulated_pes() {
+            Ok(pes) => pes,
+            Err(cause) => {
+                say(&JobError::Config(cause.to_owned()));
+                return ExitCode::FAILURE;
+            }
+        };
+        let (hosts, seed) = (self.config.hosts.unwrap_or(1), self.config.seed.unwrap_or(0));
+        let simulation = Simulation::new(nodes, pes).hosts(hosts).seed(seed).with_options(self.options());
+        let outcome = simulation.run_main(main);
+        if self.config.stats {
+            let (time, events, hash) = (outcome.time(), outcome.events(), outcome.trace_hash());
+            print(&format!("simulated {time:?} by seed {seed}: {events} events, trace {hash:016x}\n"));
+        }
+        match outcome.code() {
+            Ok(code) => ExitCode::from(exit_byte(code)),
+            Err(error) => {
+                say(&error);
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// The PEs of each node of a simulated job.
+    ///
+    /// # Errors
+    /// What was asked for that such a job has not, in words.
+    #[cfg(feature = "sim")]
+    fn simulated_pes(&self) -> Result<u32, &'static str> {
+        let Config { nodes, pes_per_node, pemap, mpi, device, dashboard, .. } = &self.config;
+        let ReachOptions { trace, fault, .. } = self.network.clone();
+        let Pes::Number(pes) = *pes_per_node else {
+            return Err(
+                "`+sim` needs a number of PEs, which no processors limit: write `+p N` in place of `+p auto`",
+            );
+        };
+        if *nodes > 1 {
+            return Err("`+sim N` runs N nodes in this process and starts none: leave out `+n`");
+        }
+        if self.network != (ReachOptions { trace, fault, ..ReachOptions::default() }) || mpi.is_some() {
+            return Err(
+                "`+sim` has a network of its own: leave out the options that choose another or its paths",
+            );
+        }
+        if pemap.is_some() || dashboard.is_some() {
+            return Err(
+                "`+sim` runs all PEs on one thread, in a time of their own: leave out `+pemap` and `+dashboard`",
+            );
+        }
+        match device {
+            DeviceChoice::Found | DeviceChoice::None => Ok(pes),
+            _ => Err("`+sim` has no devices: leave out `+device`"),
         }
     }
 

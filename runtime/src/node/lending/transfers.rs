@@ -247,6 +247,13 @@ impl Transfers {
         std::mem::take(&mut *refused)
     }
 
+    /// Operations that are not over, in words, if there are any.
+    #[cfg(feature = "sim")]
+    pub(crate) fn unfinished(&self) -> Option<String> {
+        let (running, refused) = (self.running.lock().len(), self.refused.lock().len());
+        (running + refused > 0).then(|| format!("{running} gets and puts under way, {refused} without room"))
+    }
+
     /// Whether an operation waits for room.
     pub(crate) fn has_refused(&self) -> bool {
         self.refused_count.load(Ordering::Relaxed) > 0

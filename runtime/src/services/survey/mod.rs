@@ -138,7 +138,10 @@ pub(crate) enum Purpose {
     /// A report of what waits, if it is worth telling for this reason, as an event.
     Report(Reason),
     /// A report of what waits, to whoever asked.
-    #[cfg_attr(not(feature = "dashboard"), expect(dead_code, reason = "asked by the dashboard alone"))]
+    #[cfg_attr(
+        not(any(feature = "dashboard", feature = "sim")),
+        expect(dead_code, reason = "asked by the dashboard and by simulations alone")
+    )]
     Reply(Box<dyn FnOnce(String) + Send>),
     /// The figures of the PEs that have answered, to whoever asked.
     #[cfg_attr(not(feature = "dashboard"), expect(dead_code, reason = "asked by the dashboard alone"))]

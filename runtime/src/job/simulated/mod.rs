@@ -1,0 +1,177 @@
+//! Simulated jobs: all nodes of a job on the calling thread, in a time of their own, on a simulated network; a seed decides everything.
+//!
+//! The runtime is the real one down to [`chare_lrts::Lrts`]. [`world`] lets one thing happen after another, and [`log`] writes down what
+//! did.
+
+mod audit;
+mod log;
+#[cfg(test)]
+mod tests;
+mod world;
+
+use crate::job::life::{Main, NodeOptions};
+use crate::job::pes::Pes;
+use crate::model::error::JobError;
+use crate::node::devices::DeviceChoice;
+use chare_lrts::reach::ReachOptions;
+pub use log::SimulatedEvent;
+use std::num::NonZeroU32;
+use std::time::Duration;
+use world::Shape;
+
+/// A job whose nodes run on the calling thread, on a simulated network and in virtual time: the same seed, the same run, whatever the machine
+/// does.
+///
+/// The program is the same as for a real job, and so is the runtime below it: its scheduler, its services, flow control and zero-copy run
+/// as they are. The seed decides how long each frame is on its way (so in which order messages arrive), how long entries take, what the
+/// runtime draws, and what [`dice`](crate::dice()) draw. Entries have to take time from [`now`](crate::now()) and chance from `dice`, and not
+/// from the machine; they must not wait for other threads. What reaches out of the job ends it with an error: [`io`](crate::io()),
+/// [`job_handle`](crate::job_handle()). There are no devices.
+///
+/// Needs the feature `sim`.
+///
+/// ```
+/// let run = |seed| {
+///     chare::Simulation::new(16, 4).hosts(2).seed(seed).run(|| async {
+///         let (answer, callback) = chare::future::<u32>();
+///         callback.send(chare::pes());
+///         assert_eq!(answer.await, 64);
+///     })
+/// };
+/// let outcome = run(7);
+/// assert_eq!(outcome.code().unwrap(), 0);
+/// assert_eq!(outcome.trace_hash(), run(7).trace_hash());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    shape: Shape,
+    options: NodeOptions,
+}
+
+impl Simulation {
+    /// A job of `nodes` nodes with `pes` PEs each, on one host, with the seed 0.
+    ///
+    /// # Panics
+    /// If either is 0.
+    pub fn new(nodes: u32, pes: u32) -> Self {
+        assert!(nodes > 0 && pes > 0, "a job has at least one node and one PE");
+        let options =
+            NodeOptions { pes: Pes::Number(pes), device: DeviceChoice::None, ..NodeOptions::default() };
+        Self {
+            shape: Shape { nodes, pes, hosts: 1, seed: 0, is_recorded: false, is_audited: false },
+            options,
+        }
+    }
+
+    /// Spreads the nodes over so many hosts, as evenly as they can be, neighbours by number on one. No more than there are nodes.
+    ///
+    /// # Panics
+    /// If it is 0.
+    pub fn hosts(mut self, hosts: u32) -> Self {
+        assert!(hosts > 0, "nodes are on at least one host");
+        self.shape.hosts = hosts.min(self.shape.nodes);
+        self
+    }
+
+    /// Sets the seed, which decides everything.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.shape.seed = seed;
+        self
+    }
+
+    /// Traces and faults of the network, as `+trace` and `+fault` ask for them; the paths are not the options' to choose here.
+    pub fn network(mut self, network: ReachOptions) -> Self {
+        self.options.network = network;
+        self
+    }
+
+    /// Runs messages of equal priority in an order that this seed decides, as `+shuffle` does.
+    pub fn shuffled(mut self, seed: u64) -> Self {
+        self.options.shuffle = Some(seed);
+        self
+    }
+
+    /// Lets so many messages wait for a PE from each other PE of its node, as `+mailbox` does, before its sender takes what has arrived for
+    /// the node in between.
+    ///
+    /// # Panics
+    /// If it is 0.
+    pub fn mailbox(mut self, messages: u32) -> Self {
+        self.options.mailbox = Some(NonZeroU32::new(messages).expect("a mailbox takes at least one message"));
+        self
+    }
+
+    /// Keeps every event, 32 bytes each, for [`Simulated::first_difference`].
+    pub fn recorded(mut self) -> Self {
+        self.shape.is_recorded = true;
+        self
+    }
+
+    /// Looks at the nodes when `main` is over and nothing is in flight: a job in which credit was lost or a transfer is not over ends with
+    /// an error then, although the program knows nothing of it. Such a job takes a second of virtual time more.
+    pub fn audited(mut self) -> Self {
+        self.shape.is_audited = true;
+        self
+    }
+
+    /// Runs `main` on PE 0 until the job ends: by [`exit`](crate::exit()), when `main` is over and nothing is in flight, or when nothing can
+    /// happen any more.
+    ///
+    /// # Panics
+    /// If the calling thread runs a PE.
+    pub fn run<F, Fut>(self, main: F) -> Simulated
+    where
+        F: FnOnce() -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + 'static,
+    {
+        self.run_main(Box::new(move || Box::pin(main())))
+    }
+
+    pub(crate) fn run_main(self, main: Main) -> Simulated {
+        let (result, time, log) = world::run(self.shape, &self.options, main);
+        Simulated { result, time, log }
+    }
+
+    pub(crate) fn with_options(mut self, options: NodeOptions) -> Self {
+        self.options = NodeOptions { pes: self.options.pes, device: DeviceChoice::None, ..options };
+        self
+    }
+}
+
+/// The outcome of a simulated job.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    result: Result<i32, JobError>,
+    time: Duration,
+    log: log::Log,
+}
+
+impl Simulated {
+    /// The exit code of the job.
+    ///
+    /// # Errors
+    /// The cause of the job's failure, as the node that noticed it reports it.
+    pub fn code(&self) -> Result<i32, JobError> {
+        self.result.clone()
+    }
+
+    /// The virtual time that the job took.
+    pub fn time(&self) -> Duration {
+        self.time
+    }
+
+    /// A hash of all that happened: each step of a PE and each frame that arrived, with its moment and its bytes.
+    pub fn trace_hash(&self) -> u64 {
+        self.log.hash()
+    }
+
+    /// How many events there were.
+    pub fn events(&self) -> u64 {
+        self.log.count()
+    }
+
+    /// The first event that differs from another run's, in words, if both were [recorded](Simulation::recorded) and any does.
+    pub fn first_difference(&self, other: &Self) -> Option<String> {
+        self.log.first_difference(&other.log)
+    }
+}

@@ -1,0 +1,190 @@
+//! Tests of simulated jobs: each seed twice, and what becomes of programs that cannot go on.
+
+use super::{Simulated, Simulation};
+use crate as chare;
+use crate::prelude::*;
+use crate::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use std::time::Duration;
+
+/// Elements of buffers that travel apart from their messages on any path.
+const BULK: usize = 9_000;
+
+struct Member {
+    seen: u64,
+    source: Option<RegisteredSource<u64>>,
+    target: Option<RegisteredTarget<u64>>,
+}
+
+#[chare(array)]
+impl Member {
+    #[entry]
+    fn new() -> Self {
+        Self { seen: 0, source: None, target: None }
+    }
+
+    /// Calls others at random, so many generations of calls deep, with arguments of any length.
+    #[entry]
+    fn scatter(&mut self, depth: u32, members: u64, _ballast: Vec<u8>) {
+        self.seen += 1;
+        for _ in 0..if depth > 0 { 2 } else { 0 } {
+            let dice = chare::dice();
+            let ballast = vec![0; dice.below(if dice.below(8) == 0 { 40_000 } else { 100 }) as usize];
+            self.this_collection().at(dice.below(members)).scatter(depth - 1, members, ballast);
+        }
+    }
+
+    #[entry]
+    fn count(&mut self, to: Callback<u64>) {
+        let seen = std::mem::take(&mut self.seen);
+        self.contribute(sum(seen), to);
+    }
+
+    #[entry]
+    fn borrow(&mut self, #[nocopy] values: Received<u64>, done: Callback<u64>) {
+        done.send(values.iter().sum());
+    }
+
+    #[entry]
+    fn land(&mut self, #[nocopy(post)] values: Posted<u64>, done: Callback<u64>) {
+        done.send(values.iter().sum());
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, values: Post<u64>, _done: &Callback<u64>) {
+        let len = values.len();
+        values.post(vec![0; len]).expect("it is as long");
+    }
+
+    #[entry]
+    fn register(&mut self, to: Callback<(SourceHandle<u64>, TargetHandle<u64>)>) {
+        let source = RegisteredSource::register(vec![1; BULK]);
+        let target = RegisteredTarget::register(BufferMut::zeroed(BULK));
+        to.send((source.handle(), target.handle()));
+        (self.source, self.target) = (Some(source), Some(target));
+    }
+
+    #[entry]
+    async fn exchange(this: This<Self>, peer: u64, over: Callback<()>) {
+        chare::sleep(Duration::from_nanos(chare::dice().below(50_000))).await;
+        let peer = this.this_collection().at(peer);
+        let ((borrowed, on_borrowed), (landed, on_landed)) = (chare::future(), chare::future());
+        peer.borrow(vec![1; BULK], on_borrowed);
+        peer.land(vec![1; BULK], on_landed);
+        let (handles, on_handles) = chare::future();
+        peer.register(on_handles);
+        let (source, target) = handles.await;
+        let ((read, on_read), (put, on_put)) = (chare::future(), chare::future());
+        rget(&source, BufferMut::<u64>::zeroed(BULK), on_read).expect("it is as long");
+        rput(vec![1; BULK], &target, on_put).expect("it is as long");
+        assert_eq!(read.await.iter().sum::<u64>(), BULK as u64);
+        let _: Buffer<u64> = put.await;
+        assert_eq!([borrowed.await, landed.await], [BULK as u64; 2]);
+        this.contribute(barrier(), over);
+    }
+}
+
+/// Traffic of many kinds, whose results are known.
+async fn everything() {
+    const DEPTH: u32 = 6;
+    let members = u64::from(chare::pes()) + 3;
+    let all = MemberProxy::create(members);
+    for round in 0..2 {
+        all.at(round).scatter(DEPTH, members, Vec::new());
+        chare::quiescence().await;
+        let (seen, on_seen) = chare::future();
+        all.count(on_seen);
+        assert_eq!(seen.await, (1 << (DEPTH + 1)) - 1, "quiescence came when all calls were over");
+    }
+    let (over, on_over) = chare::future();
+    for member in 0..members {
+        all.at(member).exchange((member + 1) % members, on_over);
+    }
+    over.await;
+}
+
+#[track_caller]
+fn same_twice(simulation: &Simulation) -> Simulated {
+    let [one, other] = [(); 2].map(|()| simulation.clone().run(everything));
+    assert_eq!(one.code().expect("it ends well"), 0);
+    if one.trace_hash() != other.trace_hash() {
+        let [one, other] = [(); 2].map(|()| simulation.clone().recorded().run(everything));
+        let difference = one.first_difference(&other);
+        panic!("{simulation:?}: {}", difference.unwrap_or_else(|| "not the same every time".to_owned()));
+    }
+    assert_eq!((one.time(), one.events()), (other.time(), other.events()));
+    one
+}
+
+#[test]
+fn a_seed_is_the_same_run_each_time() {
+    let mut hashes = Vec::new();
+    for (nodes, pes, seeds) in [(1, 3, 4), (2, 2, 12), (4, 3, 6), (16, 4, 2)] {
+        for seed in 0..seeds {
+            let simulation = Simulation::new(nodes, pes).hosts(1 + seed as u32 % 3).seed(seed);
+            hashes.push(same_twice(&simulation).trace_hash());
+            let shuffled = simulation.shuffled(seed).mailbox(4);
+            hashes.push(same_twice(&shuffled).trace_hash());
+        }
+    }
+    let runs = hashes.len();
+    hashes.sort_unstable();
+    hashes.dedup();
+    assert_eq!(hashes.len(), runs, "another seed, another run");
+}
+
+#[test]
+fn the_first_event_that_differs_is_named() {
+    let run = |seed| Simulation::new(2, 1).seed(seed).recorded().run(everything);
+    let (one, other) = (run(1), run(2));
+    assert_eq!(one.first_difference(&run(1)), None);
+    let difference = one.first_difference(&other).expect("other seeds, other runs");
+    assert!(difference.starts_with("event ") && difference.contains(" ns "), "{difference}");
+    assert_eq!(one.first_difference(&Simulation::new(2, 1).run(everything)), None, "it kept nothing");
+}
+
+#[test]
+fn time_is_virtual() {
+    let outcome = Simulation::new(2, 1).run(async || {
+        let begin = chare::now();
+        chare::sleep(Duration::from_secs(100_000)).await;
+        assert!(chare::now() - begin >= Duration::from_secs(100_000));
+        chare::exit(5);
+    });
+    assert_eq!(outcome.code().expect("it ends well"), 5);
+    assert!(outcome.time() >= Duration::from_secs(100_000), "{:?}", outcome.time());
+}
+
+#[test]
+fn a_job_that_stands_still_ends_and_says_what_waits() {
+    let outcome = Simulation::new(3, 2).run(async || {
+        let (never, callback) = chare::future::<u32>();
+        let _kept = callback;
+        never.await;
+    });
+    let error = outcome.code().expect_err("nobody sends").to_string();
+    assert!(error.contains("stands still") && error.contains("async entries"), "{error}");
+}
+
+#[test]
+fn a_panic_ends_the_job_on_all_nodes() {
+    let outcome = Simulation::new(4, 2).run(async || {
+        MemberProxy::create(8);
+        panic!("on purpose");
+    });
+    let error = outcome.code().expect_err("main panicked").to_string();
+    assert!(error.contains("main panicked on PE 0") && error.contains("on purpose"), "{error}");
+}
+
+#[test]
+fn what_reaches_out_of_the_job_ends_it_with_words() {
+    let outcome = Simulation::new(2, 1).run(async || {
+        chare::io(async {}).await;
+    });
+    let error = outcome.code().expect_err("there is no reactor").to_string();
+    assert!(error.contains("knows nothing of the world outside"), "{error}");
+    let outcome = Simulation::new(2, 1).run(async || drop(chare::job_handle()));
+    let error = outcome.code().expect_err("there is no handle").to_string();
+    assert!(error.contains("a simulated job has no handle"), "{error}");
+    let outcome = Simulation::new(1, 1).run(async || assert!(chare::devices::mine().is_err()));
+    assert_eq!(outcome.code().expect("it ends well"), 0);
+}
