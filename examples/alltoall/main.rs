@@ -9,7 +9,6 @@
 use chare::prelude::*;
 use clap::Parser;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Streams small messages from every PE to every PE.
 #[derive(Parser)]
@@ -73,10 +72,10 @@ impl Peer {
 async fn run(Options { messages, burst, aggregate }: Options) -> bool {
     let peers = PeerProxy::create();
     chare::quiescence().await;
-    let start = Instant::now();
+    let start = chare::now();
     peers.stream(0, messages, burst, aggregate);
     chare::quiescence().await;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = (chare::now() - start).as_secs_f64();
     let (report, done) = chare::future();
     peers.report(done);
     let (fewest, most, sum) = report.await;

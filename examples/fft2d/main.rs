@@ -16,7 +16,7 @@ use chare_examples::start;
 use clap::Parser;
 use slab::{Problem, SlabProxy};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Transforms a square matrix and transforms it back.
 #[derive(Parser, Clone, Debug)]
@@ -47,11 +47,11 @@ async fn run(options: Options) -> bool {
     let (mut peaks, mut error) = (0.0_f64, 0.0_f64);
     for _ in 0..rounds {
         for is_inverse in [false, true] {
-            let start = Instant::now();
+            let start = chare::now();
             let (transformed, done) = chare::future();
             slab.transform(is_inverse, done);
             transformed.await;
-            transforming += start.elapsed();
+            transforming += chare::now() - start;
             if verify {
                 let (off, done) = chare::future();
                 slab.compare(is_inverse, done);

@@ -9,7 +9,6 @@ use chare::prelude::*;
 use clap::Parser;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Computes a Fibonacci number with a tree of short-lived chares.
 #[derive(Parser, Clone, Debug)]
@@ -65,9 +64,9 @@ fn by_iteration(n: u32) -> u64 {
 async fn run(options: Options) -> bool {
     let n = options.n;
     chare::set_readonly(Grain(options.grain));
-    let start = Instant::now();
+    let start = chare::now();
     let (value, chares) = FibProxy::create().compute(n).await;
-    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    let milliseconds = (chare::now() - start).as_secs_f64() * 1e3;
     let expected = by_iteration(n);
     println!(
         "fib({n}) = {value}, {expected} expected; {chares} chares on {} PEs, {milliseconds:.1} ms",

@@ -18,7 +18,6 @@ use chare_examples::start;
 use clap::{Parser, ValueEnum};
 use problem::Problem;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Solves Laplace's equation on a rectangle and compares with the exact solution.
 #[derive(Parser, Clone, Debug)]
@@ -76,14 +75,14 @@ async fn run(options: Options) -> bool {
     let tolerance = options.tolerance();
     let ((iterations, to_iterations), (error, to_error)) = (chare::future(), chare::future());
     let problem = Problem { columns, rows, blocks, tolerance, iterations: to_iterations, error: to_error };
-    let start = Instant::now();
+    let start = chare::now();
     match mode {
         Mode::Messages => messages::BlockProxy::create((blocks, blocks), problem).start(),
         Mode::Posted => posted::BlockProxy::create((blocks, blocks), problem).start(),
         Mode::Awaited => awaited::BlockProxy::create((blocks, blocks), problem).run(),
     }
     let (iterations, error) = (iterations.await, error.await);
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = (chare::now() - start).as_secs_f64();
 
     println!("{columns} x {rows} points in {blocks} x {blocks} blocks on {} PEs", chare::pes());
     println!(

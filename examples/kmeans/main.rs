@@ -18,7 +18,6 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Finds the centres of clusters of points.
 #[derive(Parser, Clone, Debug, Serialize, Deserialize)]
@@ -166,7 +165,7 @@ fn search_alone(options: &Options) -> Vec<Point> {
 
 async fn run(options: Options) -> bool {
     let blocks = BlockProxy::create(ArrayOptions::new(options.chares), options.points);
-    let start = Instant::now();
+    let start = chare::now();
     let mut collection = Collection::new(&options);
     let (mut centres, mut rounds) = (first_centres(options.clusters), 0);
     while rounds < options.rounds {
@@ -178,7 +177,7 @@ async fn run(options: Options) -> bool {
             break;
         }
     }
-    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    let milliseconds = (chare::now() - start).as_secs_f64() * 1e3;
     let Options { points, chares, clusters, .. } = options;
     println!(
         "{clusters} centres of {} points after {rounds} rounds, {milliseconds:.1} ms on {} PEs",

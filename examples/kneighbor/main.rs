@@ -10,7 +10,6 @@ use chare::ArrayOptions;
 use chare::prelude::*;
 use clap::Parser;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Exchanges messages with the nearest neighbours in a ring and checks what they answer.
 #[derive(Parser, Clone, Debug)]
@@ -76,11 +75,11 @@ impl Cell {
 async fn run(options: Options) -> bool {
     let Options { elements, neighbours, bytes, rounds } = options;
     let ring = CellProxy::create(ArrayOptions::new(elements), elements);
-    let start = Instant::now();
+    let start = chare::now();
     let (right, done) = chare::future();
     ring.ask(neighbours, bytes, rounds, done);
     let right = right.await;
-    let microseconds = start.elapsed().as_secs_f64() * 1e6;
+    let microseconds = (chare::now() - start).as_secs_f64() * 1e6;
     let (bounds, done) = chare::future();
     ring.report(done);
     let (fewest, most) = bounds.await;

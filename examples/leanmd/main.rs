@@ -21,7 +21,6 @@ use pair::PairProxy;
 use physics::Space;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// How much of the total energy may appear or vanish. The method's own error shrinks with the square of its time step and does not grow with
 /// the number of steps; at [`physics::TIME_STEP`] and the atoms' first speeds it stays some five times below this.
@@ -45,13 +44,13 @@ async fn run(options: Options) -> bool {
     let pairs: BTreeSet<_> = places.flat_map(|place| space.pairs_of(place)).collect();
     println!("{} cells, {} pairs of them, {} PEs", space.len(), pairs.len(), chare::pes());
 
-    let start = Instant::now();
+    let start = chare::now();
     let (outcome, done) = chare::future();
     let pairs = PairProxy::create(ArrayOptions::listed(pairs), space);
     let cells = CellProxy::create(space.extent(), space);
     cells.run(pairs, options.steps, done);
     let Outcome { energies, atoms, fingerprint } = Outcome::from(outcome.await);
-    let each_ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(options.steps);
+    let each_ms = (chare::now() - start).as_secs_f64() * 1e3 / f64::from(options.steps);
 
     let total: Vec<f64> = energies.iter().map(|[kinetic, potential]| kinetic + potential).collect();
     let drift = total.iter().map(|energy| ((energy - total[0]) / total[0]).abs()).fold(0.0, f64::max);

@@ -11,7 +11,6 @@ use chare::prelude::*;
 use clap::Parser;
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Plays the Game of Life on an infinite plane.
 #[derive(Parser)]
@@ -118,7 +117,7 @@ fn draw(living: &[Place]) -> String {
 }
 
 async fn run(Options { generations }: Options) -> bool {
-    let start = Instant::now();
+    let start = chare::now();
     let cells = CellProxy::create_empty(ArrayOptions::empty());
     START.iter().for_each(|place| cells.at(*place).wake());
     chare::quiescence().await;
@@ -132,7 +131,7 @@ async fn run(Options { generations }: Options) -> bool {
     let (living, done) = chare::future();
     cells.report(done);
     let living = living.await;
-    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    let milliseconds = (chare::now() - start).as_secs_f64() * 1e3;
     let expected = play_alone(generations);
     if living.len() <= SHOWN_MAX {
         print!("{}", draw(&living));

@@ -13,7 +13,6 @@ use chare::{Gather, Partition};
 use chare_examples::start;
 use clap::Parser;
 use std::process::ExitCode;
-use std::time::Instant;
 use tile::{Lines, Problem, TileProxy};
 
 /// Multiplies two square matrices.
@@ -51,14 +50,14 @@ async fn run(Options { size, tiles: count, verify }: Options) -> bool {
         columns: (0..count).map(|column| tiles.section((0..count).map(|row| (row, column)))).collect(),
     };
     let blocks = Partition::blocks([problem.size; 2], [problem.tiles; 2]).expect("a tile for each");
-    let start = Instant::now();
+    let start = chare::now();
     let (filled, done) = chare::future::<BufferMut<f64>>();
     let product = Gather::into(BufferMut::zeroed(problem.size * problem.size), &blocks, done);
     let (a_dealt, b_dealt) =
         (SendBuffer::from(a.clone()).each(&blocks), SendBuffer::from(b.clone()).each(&blocks));
     tiles.take(a_dealt, b_dealt, lines, product);
     let c = filled.await;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = (chare::now() - start).as_secs_f64();
     let operations = 2.0 * f64::from(size).powi(3);
     println!(
         "{size} x {size} numbers in {count} x {count} tiles on {} PEs: {:.1} ms, {:.2} billion operations a second",

@@ -10,7 +10,6 @@ use crate::rally::{Rally, both, conduct, nanoseconds};
 use crate::round::{Mode, Outcome, Round, Way};
 use chare::prelude::*;
 use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
-use std::time::Instant;
 
 /// Under which a post and a buffer meet; both players may be on one PE, but never have a transfer under way at once.
 const TAG: u64 = 200;
@@ -211,10 +210,10 @@ impl Player {
 
     /// Ends the source's registration and registers it again, timed.
     fn renew_registration(&mut self) {
-        let begun = Instant::now();
+        let begun = chare::now();
         let source = self.registered_source.take().expect("prepared with a source").deregister();
         self.rally.outcome.deregister_ns.push(nanoseconds(begun));
-        let begun = Instant::now();
+        let begun = chare::now();
         self.registered_source = Some(RegisteredSource::register(source));
         self.rally.outcome.register_ns.push(nanoseconds(begun));
     }

@@ -27,7 +27,7 @@ impl Rally {
     pub(crate) fn new(player: u64) -> Self {
         let round = Round { way: Way::Regular, mode: Mode::Lazy, size: 0, iterations: 0, verify: false };
         let (outcome, done) = (Outcome::default(), Callback::ignore());
-        Self { round, outcome, player, sent: 0, received: 0, begun: Instant::now(), done }
+        Self { round, outcome, player, sent: 0, received: 0, begun: chare::now(), done }
     }
 
     /// The next round.
@@ -42,7 +42,7 @@ impl Rally {
 
     /// This player plays now: which transfer it is.
     pub(crate) fn play(&mut self) -> Transfer {
-        self.begun = Instant::now();
+        self.begun = chare::now();
         let transfer = Transfer { sender: self.player, number: self.sent, size: self.round.size };
         self.sent += 1;
         transfer
@@ -88,5 +88,5 @@ pub(crate) async fn conduct(
 }
 
 pub(crate) fn nanoseconds(since: Instant) -> u64 {
-    since.elapsed().as_nanos() as u64
+    (chare::now() - since).as_nanos() as u64
 }

@@ -8,7 +8,6 @@
 use chare::prelude::*;
 use clap::Parser;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Counts the primes below a limit.
 #[derive(Parser)]
@@ -62,7 +61,7 @@ fn by_sieve(limit: u64) -> u64 {
 }
 
 async fn run(Options { limit, range }: Options) -> bool {
-    let start = Instant::now();
+    let start = chare::now();
     let counters = CounterProxy::create();
     let mut ranges =
         (0..limit).step_by(range as usize).map(|from| (from, limit.min(from.saturating_add(range))));
@@ -76,7 +75,7 @@ async fn run(Options { limit, range }: Options) -> bool {
             answers.extend(ranges.next().map(|range| ask(pe, range)));
         }
     }
-    let (expected, milliseconds) = (by_sieve(limit), start.elapsed().as_secs_f64() * 1e3);
+    let (expected, milliseconds) = (by_sieve(limit), (chare::now() - start).as_secs_f64() * 1e3);
     println!(
         "{primes} primes below {limit}, {expected} expected; {milliseconds:.1} ms on {} PEs",
         chare::pes()

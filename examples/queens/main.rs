@@ -13,7 +13,6 @@ use chare::{CallOptions, Priority};
 use clap::Parser;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// How many ways there are, from one queen on; found by many before us (OEIS A000170).
 const KNOWN: [u64; 16] =
@@ -113,7 +112,7 @@ impl Search {
 }
 
 async fn run(options: Options) -> bool {
-    let (queens, start) = (options.queens, Instant::now());
+    let (queens, start) = (options.queens, chare::now());
     chare::set_readonly(options);
     let tally = TallyProxy::create();
     SearchProxy::create(Board::new(queens), Vec::new(), tally.clone());
@@ -122,7 +121,7 @@ async fn run(options: Options) -> bool {
     let (total, done) = chare::future();
     tally.report(done);
     let (ways, chares) = total.await;
-    let (expected, milliseconds) = (KNOWN[queens as usize - 1], start.elapsed().as_secs_f64() * 1e3);
+    let (expected, milliseconds) = (KNOWN[queens as usize - 1], (chare::now() - start).as_secs_f64() * 1e3);
     println!(
         "{ways} ways to place {queens} queens, {expected} expected; {chares} chares on {} PEs, {milliseconds:.1} ms",
         chare::pes()

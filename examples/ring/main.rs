@@ -9,7 +9,6 @@ use chare::prelude::*;
 use chare::{ArrayOptions, Placement};
 use clap::Parser;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Passes a message around a ring of chares and checks how far it came.
 #[derive(Parser, Clone, Debug)]
@@ -60,11 +59,11 @@ async fn run(options: Options) -> bool {
     let ring = StationProxy::create(ArrayOptions::new(elements).placement(Placement::RoundRobin), elements);
 
     let (hops, arrived) = chare::future();
-    let start = Instant::now();
+    let start = chare::now();
     // The element it starts at counts as the first hop.
     ring.at(0).pass(elements * rounds - 1, 1, arrived);
     let hops = hops.await;
-    let hop_us = start.elapsed().as_secs_f64() * 1e6 / hops as f64;
+    let hop_us = (chare::now() - start).as_secs_f64() * 1e6 / hops as f64;
 
     let ((fewest, to_fewest), (most, to_most)) = (chare::future(), chare::future());
     ring.report(to_fewest, to_most);

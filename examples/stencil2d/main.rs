@@ -22,7 +22,6 @@ use chare_examples::start;
 use clap::Parser;
 use field::{Problem, Size, Way};
 use std::process::ExitCode;
-use std::time::Instant;
 use tile::TileProxy;
 use tile::exchange::Exchange;
 
@@ -83,11 +82,11 @@ async fn run(problem: Problem, compares: bool) {
     if compares {
         compare(&problem, &tiles).await;
     }
-    let start = Instant::now();
+    let start = chare::now();
     let (swept, done) = chare::future::<u64>();
     tiles.run(done);
     let wrong = swept.await;
-    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    let milliseconds = (chare::now() - start).as_secs_f64() * 1e3;
     let Problem { tiles: [down, across], tile: Size { rows, columns }, steps, .. } = problem;
     println!(
         "{steps} sweeps of {down} x {across} tiles of {rows} x {columns} points on {} PEs: {milliseconds:.1} ms",

@@ -15,7 +15,6 @@ use clap::Parser;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::process::ExitCode;
-use std::time::Instant;
 use tree::{Count, Node, Shape};
 
 /// Counts the nodes of an unbalanced tree.
@@ -91,11 +90,11 @@ async fn run(options: Options) -> bool {
     let shape = Shape { seed, root, children, probability };
     chare::set_readonly(shape.clone());
     let searchers = SearcherProxy::create(grain);
-    let start = Instant::now();
+    let start = chare::now();
     searchers.on(PeId(0)).search(vec![Node::root(&shape)]);
     // Nobody knows where the last node is: it is over when nothing moves any more.
     chare::quiescence().await;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = (chare::now() - start).as_secs_f64();
     let (total, done) = chare::future();
     searchers.report(done);
     let (nodes, leaves, depth) = total.await;

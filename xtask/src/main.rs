@@ -1,5 +1,5 @@
 //! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `mpis`, `sanitize`, `chaos`, `device`, `floors`, `fuzz`, `instructions`, `kernels`, `plots`,
-//! `soak`, `vm`, `aarch64`.
+//! `simulate`, `soak`, `vm`, `aarch64`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
 //! those before them; the end is a table (`report`) and an exit code.
@@ -24,6 +24,7 @@ mod readme;
 mod report;
 mod sanitize;
 mod setup;
+mod simulate;
 mod soak;
 mod step;
 mod suite;
@@ -80,6 +81,8 @@ enum Command {
     Kernels(kernels::Options),
     /// Draw the tables of benches/README.md: benches/plots
     Plots,
+    /// Run the runtime's tests in simulated jobs, by many seeds
+    Simulate(simulate::Options),
     /// Run a command in a guest that has RDMA devices
     Vm(vm::Machine),
     /// Forge a million handles, flood nodes with ten million messages and move a million buffers on each path
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
         Command::Fuzz(options) => fuzz::run(options, &mut report),
         Command::Instructions(options) => instructions::run(&options, &mut report),
         Command::Kernels(options) => kernels::run(&options, &mut report),
+        Command::Simulate(options) => simulate::run(options, &mut report),
         Command::Soak => soak::run(&mut report),
         Command::Aarch64 => aarch64::run(&mut report),
         Command::Sanitize { sanitizer } => sanitize::run(sanitizer, &mut report),

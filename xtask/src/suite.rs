@@ -14,8 +14,8 @@ use crate::vm;
 /// Backends that are features. They load their libraries at run time; their checks skip what is not there.
 const BACKENDS: &str = "ofi,verbs,mpi";
 
-/// The features with which all is built and tested: the backends, CUDA's devices, the dashboard, and the DSA.
-const FEATURES: &str = "ofi,verbs,mpi,cuda,dashboard,dsa";
+/// The features with which all is built and tested: the backends, CUDA's devices, the dashboard, the DSA, and simulated jobs.
+const FEATURES: &str = "ofi,verbs,mpi,cuda,dashboard,dsa,sim";
 
 /// Runs all checks; `quick` leaves out the documentation, the book and the counts of instructions.
 pub(crate) fn run(quick: bool, report: &mut Report) {

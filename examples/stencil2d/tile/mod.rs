@@ -8,7 +8,6 @@ use chare::devices::Stream;
 use chare::prelude::*;
 use chare::{DeviceBuffer, DeviceBufferMut, DeviceReceived};
 use exchange::{Around, Exchange};
-use std::time::Instant;
 
 pub(crate) struct Tile {
     problem: Problem,
@@ -67,7 +66,7 @@ impl Tile {
         for step in 0..=steps {
             let mut brought = Vec::new();
             for (time_ns, exchange) in times_ns.iter_mut().zip(Exchange::ALL) {
-                let begun = Instant::now();
+                let begun = chare::now();
                 let around = Around {
                     tile: &this,
                     problem: &problem,
@@ -77,7 +76,7 @@ impl Tile {
                 };
                 let parts = exchange.run(around, step).await;
                 stream.passed().expect("the device is there").await.expect("the device is not lost");
-                let took = begun.elapsed();
+                let took = chare::now() - begun;
                 if step > 0 {
                     *time_ns += took.as_nanos() as u64;
                     continue;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "waits as long as users would")]
 
-use crate::every_path::on_every_path;
+use crate::every_path::{on_every_path, on_every_real_path};
 use chare::prelude::*;
 use chare::{ArrayOptions, CallOptions, Job};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -250,7 +250,7 @@ impl Peer {
 
 #[test]
 fn a_call_leaves_a_busy_pe_after_a_while() {
-    on_every_path(&[(1, 2), (2, 1)], || async {
+    on_every_real_path(&[(1, 2), (2, 1)], || async {
         let peers = PeerProxy::create();
         peers.on(PeId(0)).ask_and_work(PeId(1));
         chare::quiescence().await;

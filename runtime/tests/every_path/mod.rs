@@ -51,11 +51,55 @@ fn providers() -> Vec<&'static str> {
 /// Seeds of random orders in which every program has to pass, too.
 const SEEDS: [u64; 3] = [1, 2, 3];
 
-/// Runs a program in jobs of these shapes (nodes, PEs per node) over every path, and with shuffled queues.
+/// Seeds of simulated jobs in which every program has to pass, too: `CHARE_TEST_SEEDS` is the first and how many, as `1000+50`.
+#[cfg(feature = "sim")]
+fn simulated_seeds() -> std::ops::Range<u64> {
+    let asked = asked_seeds().unwrap_or_else(|| "0+1".to_owned());
+    let numbers =
+        asked.split_once('+').and_then(|(first, count)| Some((first.parse().ok()?, count.parse().ok()?)));
+    let (first, count): (u64, u64) =
+        numbers.expect("CHARE_TEST_SEEDS is two numbers with a plus sign between them");
+    first..first + count
+}
+
+/// What a campaign of simulated jobs asks for; then they alone run.
+fn asked_seeds() -> Option<String> {
+    std::env::var("CHARE_TEST_SEEDS").ok().filter(|_| cfg!(feature = "sim"))
+}
+
+/// Runs a program in a simulated job. Only once: some programs send addresses, and some share statics with those of other tests.
+#[cfg(feature = "sim")]
+fn simulate<Fut>(nodes: u32, pes: u32, seed: u64, main: &(impl Fn() -> Fut + Send + Clone + 'static))
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    let simulation = chare::Simulation::new(nodes, pes).hosts(1 + seed as u32 % nodes).seed(seed).audited();
+    let simulation = if seed % 2 == 1 { simulation.shuffled(seed) } else { simulation };
+    let code = simulation.run(main.clone()).code();
+    let which = format!("{nodes}x{pes}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1)");
+    assert_eq!(code.unwrap_or_else(|error| panic!("{which}: {error}")), 0, "{which}");
+}
+
+/// Runs a program in jobs of these shapes (nodes, PEs per node) over every path, with shuffled queues, and in simulated jobs.
 pub(crate) fn on_every_path<Fut>(shapes: &[(u32, u32)], main: impl Fn() -> Fut + Send + Clone + 'static)
 where
     Fut: Future<Output = ()> + 'static,
 {
+    on_every_real_path(shapes, main.clone());
+    #[cfg(feature = "sim")]
+    for (nodes, pes) in shapes {
+        simulated_seeds().for_each(|seed| simulate(*nodes, *pes, seed, &main));
+    }
+}
+
+/// The same, without simulated jobs: for programs that wait for time or for other threads of the machine.
+pub(crate) fn on_every_real_path<Fut>(shapes: &[(u32, u32)], main: impl Fn() -> Fut + Send + Clone + 'static)
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    if asked_seeds().is_some() {
+        return;
+    }
     for (nodes, pes) in shapes {
         for (path, network) in paths() {
             let result = Job::in_process(*nodes, *pes).network(network).run(main.clone());

@@ -1,6 +1,6 @@
 //! Panics that chares outlive: callers learn of them, chares go on or are made anew, and the job goes on.
 
-use crate::every_path::on_every_path;
+use crate::every_path::{on_every_path, on_every_real_path};
 use chare::prelude::*;
 use chare::{Exchange, Gather, Job, NoAnswer, Partition};
 use serde::{Deserialize, Serialize, Serializer};
@@ -78,7 +78,7 @@ fn assert_failed<T: std::fmt::Debug>(answer: Result<T, NoAnswer>, clues: &[&str]
 
 #[test]
 fn callers_learn_of_panics_and_the_job_goes_on() {
-    on_every_path(&[(1, 2), (2, 2)], || async {
+    on_every_real_path(&[(1, 2), (2, 2)], || async {
         let all = SturdyProxy::create(5);
         let last = all.at(4);
         assert_failed(last.divide(1, 0).checked().await, &["Sturdy::divide of member 4", "divide by zero"]);

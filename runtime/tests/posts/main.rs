@@ -10,7 +10,7 @@ mod panics;
 
 use chare::prelude::*;
 use chare::{Job, JobError, Landing, PostRefusal};
-use every_path::on_every_path;
+use every_path::{on_every_path, on_every_real_path};
 use serde::{Deserialize, Serialize};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -365,7 +365,7 @@ async fn idle_for(time: Duration) {
 
 #[test]
 fn a_call_that_waits_for_its_buffer_is_in_flight() {
-    on_every_path(&[(2, 1)], || async {
+    on_every_real_path(&[(2, 1)], || async {
         let receivers = ReceiverProxy::create();
         for manner in [Manner::TagAfter, Manner::NodeTagAfter, Manner::Kept] {
             let ((posting, on_posting), (landed, on_landed)) = (chare::future(), chare::future());
