@@ -164,6 +164,9 @@ pub enum TransferError {
         "memory of a device, here or on {0}, is reached by no path between the two: stage it in memory of the host, or carry the job by a network that registers it"
     )]
     DeviceMemory(NodeId),
+    /// A get from or put into a region whose bytes do not lie side by side.
+    #[error("the region on {0} is filled in place, by its layout: it takes no gets and no puts")]
+    FilledInPlace(NodeId),
     /// The peer is gone.
     #[error("{0} was lost before the transfer finished")]
     PeerLost(NodeId),

@@ -5,6 +5,7 @@ use chare_device::{DeviceBufferMut, DeviceError, Method, Stream};
 use chare_layout::{Layout, Plan, Raw};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
@@ -216,6 +217,13 @@ pub(crate) fn bytes_and_parts_share_memory_and_order(rig: &Rig) {
     let odd = odd.typed::<u32>().expect_err("not aligned");
     assert!(odd.part(0..3).typed::<u8>().is_ok());
     assert!(arrived(part.read(&other).expect("a read"), &other) == elements[10..30]);
+    // In bytes they are beyond 64 bits, and would come round to where the buffer is.
+    let beyond = 1 << 62;
+    for range in [0..beyond, beyond..beyond + 10, beyond + 10..beyond + 30] {
+        let refused = catch_unwind(AssertUnwindSafe(|| field.part(range.clone())));
+        let cause = *refused.expect_err("there are less").downcast::<String>().expect("words");
+        assert!(cause.contains(&format!("elements {} to {} of {LEN}", range.start, range.end)), "{cause}");
+    }
     let part = part.try_into_mut().expect_err("the whole is there");
     drop((part, odd));
     assert!(field.try_into_mut().is_ok(), "no part is left");

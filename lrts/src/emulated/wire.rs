@@ -33,6 +33,7 @@ pub(crate) enum Reason {
     },
     ReadOnly,
     DeviceMemory,
+    FilledInPlace,
     /// The serving node is shutting down.
     Closing,
 }
@@ -43,6 +44,7 @@ impl Reason {
             TransferError::OutOfRange { region_len, .. } => Self::OutOfRange { region_len: *region_len },
             TransferError::ReadOnly(_) => Self::ReadOnly,
             TransferError::DeviceMemory(_) => Self::DeviceMemory,
+            TransferError::FilledInPlace(_) => Self::FilledInPlace,
             TransferError::StaleKey(_)
             | TransferError::LocalTooShort { .. }
             | TransferError::Refused { .. }
@@ -56,6 +58,7 @@ impl Reason {
             Self::OutOfRange { region_len } => TransferError::OutOfRange { node, offset, len, region_len },
             Self::ReadOnly => TransferError::ReadOnly(node),
             Self::DeviceMemory => TransferError::DeviceMemory(node),
+            Self::FilledInPlace => TransferError::FilledInPlace(node),
             Self::Closing => TransferError::PeerLost(node),
         }
     }

@@ -72,7 +72,7 @@ pub(crate) fn put(regions: &Arc<Regions>, put: Put) -> Result<Posted, Refused<Pu
 /// # Errors
 /// As a put would fail.
 pub(crate) fn fill(regions: &Arc<Regions>, key: &RegionKey) -> Result<MemoryMut, ClaimError> {
-    let claim = regions.claim(key, 0, key.len, ClaimMode::Write)?;
+    let claim = regions.claim_to_fill(key)?;
     let (address, len) = (claim.address(), claim.len());
     // SAFETY: the owner is the write claim: while it lives, the bytes stay allocated, and nobody else touches them. They were initialised
     // when they were registered.

@@ -89,7 +89,7 @@ mod tests {
     use crate::error::LrtsError;
     use crate::frame::Channel;
     use crate::ids::NodeId;
-    use crate::lrts::{Completion, Get, Lrts};
+    use crate::lrts::{Completion, Get, Lrts, Put};
     use crate::reach::ReachOptions;
     use crate::region::claim::ClaimMode;
     use crate::region::{Held, RegionKey};
@@ -140,6 +140,21 @@ mod tests {
             assert_eq!(ends.0[0].result, Ok(len));
             assert!(!reach.is_waiting() && !reach.has_news());
         }
+    }
+
+    #[test]
+    fn memory_among_others_is_filled_and_takes_no_get_and_no_put() {
+        let reach = alone();
+        let key = reach.regions().register_holey(reach.allocate(100)).expect("there is room");
+        let refused = Err(TransferError::FilledInPlace(NodeId(0)));
+        let Posted::Done(got) = get(&reach, key, 8) else { panic!("it is refused at once") };
+        assert_eq!(got.result, refused);
+        let from = reach.allocate(8).freeze();
+        let put = reach.put(Put { key, offset: 0, from, token: 8 });
+        let Ok(Posted::Done(put)) = put else { panic!("it is refused at once") };
+        assert_eq!(put.result, refused);
+        assert!(reach.regions().claim(&key, 0, 100, ClaimMode::Write).is_err());
+        assert_eq!(reach.fill(&key).expect("nobody else claims it").len(), 100);
     }
 
     #[test]

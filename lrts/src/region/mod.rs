@@ -127,7 +127,7 @@ impl Regions {
     /// # Errors
     /// The memory itself when all slots of the board are taken, but for a few that [`Regions::register_reserved`] takes.
     pub fn register(&self, held: Held) -> Result<RegionKey, Held> {
-        self.register_within(SLOTS - RESERVED_SLOTS, held)
+        self.register_within(SLOTS - RESERVED_SLOTS, held, false)
     }
 
     /// The same for what must go on when users have taken all they can get.
@@ -135,7 +135,7 @@ impl Regions {
     /// # Errors
     /// The memory itself when all slots of the board are taken.
     pub fn register_reserved(&self, held: Held) -> Result<RegionKey, Held> {
-        self.register_within(SLOTS, held)
+        self.register_within(SLOTS, held, false)
     }
 
     /// Registers memory to which this node and a peer copy together, in so many pieces. Returns this node's end, which is to be gone before
@@ -160,14 +160,26 @@ impl Regions {
         Ok((key, Divided::new(address, len, own)))
     }
 
-    fn register_within(&self, limit: usize, held: Held) -> Result<RegionKey, Held> {
+    /// Registers memory between whose bytes others lie that are not registered: it is [filled](crate::reach::Reach::fill) in place, by
+    /// whoever has its layout. Gets, puts and claims of ranges are refused, for they know no layout.
+    ///
+    /// # Errors
+    /// The memory itself when all slots of the board are taken, but for a few.
+    pub fn register_holey(&self, memory: MemoryMut) -> Result<RegionKey, MemoryMut> {
+        self.register_within(SLOTS - RESERVED_SLOTS, Held::Target(memory), true).map_err(|held| match held {
+            Held::Target(memory) => memory,
+            Held::Source(_) => unreachable!("a target was given"),
+        })
+    }
+
+    fn register_within(&self, limit: usize, held: Held, is_holey: bool) -> Result<RegionKey, Held> {
         let mut table = self.table.lock();
         let Some(slot) = table.take_slot(limit) else { return Err(held) };
         let generation = dice::draw().max(1);
         let notice = held.notice();
         self.board.publish(slot, generation, notice);
         let key = RegionKey { node: self.node, slot, generation, len: notice.len };
-        table.enter(&key, held);
+        table.enter(&key, held, is_holey);
         Ok(key)
     }
 
@@ -240,7 +252,15 @@ impl Regions {
         len: u64,
         mode: ClaimMode,
     ) -> Result<Claim, ClaimError> {
-        self.claim_for(key, (offset, len), mode, false)
+        self.claim_for(key, (offset, len), mode, Reaching::Host)
+    }
+
+    /// Claims all of a region of this node for writing, to fill what its layout selects.
+    ///
+    /// # Errors
+    /// As for [`claim`](Self::claim).
+    pub(crate) fn claim_to_fill(self: &Arc<Self>, key: &RegionKey) -> Result<Claim, ClaimError> {
+        self.claim_for(key, (0, key.len), ClaimMode::Write, Reaching::ByLayout)
     }
 
     /// The same for an operation that a network carries out, which may reach memory of a device.
@@ -257,7 +277,7 @@ impl Regions {
         range: (u64, u64),
         mode: ClaimMode,
     ) -> Result<Claim, ClaimError> {
-        self.claim_for(key, range, mode, true)
+        self.claim_for(key, range, mode, Reaching::Devices)
     }
 
     fn claim_for(
@@ -265,7 +285,7 @@ impl Regions {
         key: &RegionKey,
         (offset, len): (u64, u64),
         mode: ClaimMode,
-        reaches_devices: bool,
+        reaching: Reaching,
     ) -> Result<Claim, ClaimError> {
         let table = self.table.lock();
         let held = table
@@ -274,7 +294,11 @@ impl Regions {
             .ok_or(ClaimError::Failed(TransferError::StaleKey(key.node)))?;
         // Address and length come from the private table: peers can write the board.
         let notice = held.notice();
+        let reaches_devices = matches!(reaching, Reaching::Devices);
         let notice = Notice { is_of_device: notice.is_of_device && !reaches_devices, ..notice };
+        if table.is_holey(key) && !matches!(reaching, Reaching::ByLayout) {
+            return Err(ClaimError::Failed(TransferError::FilledInPlace(key.node)));
+        }
         check_range(key.node, &notice, offset, len, mode).map_err(ClaimError::Failed)?;
         self.board
             .claim(key.slot, key.generation, mode)
@@ -283,6 +307,17 @@ impl Regions {
         drop(table);
         Ok(Claim { regions: Arc::clone(self), slot: key.slot, mode, address, len: len as usize })
     }
+}
+
+/// What an operation reaches that claims a range.
+#[derive(Clone, Copy)]
+enum Reaching {
+    /// Memory of the host.
+    Host,
+    /// Memory of devices, too.
+    Devices,
+    /// Memory of the host, also where others' bytes lie between those that it touches.
+    ByLayout,
 }
 
 /// A granted claim on a range of this node's memory; given back on drop. While it lives, the bytes stay

@@ -6,6 +6,8 @@ use super::key::RegionKey;
 struct Entry {
     generation: u64,
     held: Held,
+    /// Whether it is filled in place alone: between its bytes lie others.
+    is_holey: bool,
 }
 
 /// The regions of a node, by slot.
@@ -31,14 +33,23 @@ impl Table {
     }
 
     /// Enters memory in a slot that was taken.
-    pub(super) fn enter(&mut self, key: &RegionKey, held: Held) {
-        self.entries[key.slot as usize] = Some(Entry { generation: key.generation, held });
+    pub(super) fn enter(&mut self, key: &RegionKey, held: Held, is_holey: bool) {
+        self.entries[key.slot as usize] = Some(Entry { generation: key.generation, held, is_holey });
     }
 
     /// The memory of a live region.
     pub(super) fn find(&self, key: &RegionKey) -> Option<&Held> {
+        self.entry(key).map(|entry| &entry.held)
+    }
+
+    /// Whether a live region is filled in place alone.
+    pub(super) fn is_holey(&self, key: &RegionKey) -> bool {
+        self.entry(key).is_some_and(|entry| entry.is_holey)
+    }
+
+    fn entry(&self, key: &RegionKey) -> Option<&Entry> {
         let entry = self.entries.get(key.slot as usize)?.as_ref()?;
-        (entry.generation == key.generation).then_some(&entry.held)
+        (entry.generation == key.generation).then_some(entry)
     }
 
     /// Ends a region. Its slot stays taken.

@@ -197,6 +197,7 @@ fn word_of(error: &TransferError) -> &'static str {
         TransferError::LocalTooShort { .. } => "local memory too short",
         TransferError::Refused { .. } => "refused for good",
         TransferError::DeviceMemory(_) => "device memory",
+        TransferError::FilledInPlace(_) => "filled in place",
         TransferError::PeerLost(_) => "peer lost",
     }
 }

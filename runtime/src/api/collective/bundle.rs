@@ -53,19 +53,21 @@ impl Share {
 
     /// What a member gets of an offer, and how.
     ///
-    /// # Panics
-    /// If the offer has no such part.
-    pub(super) fn part_for(&self, to: u64, offered: &ReceivedView<u8>) -> (Whom, ReceivedView<u8>) {
+    /// # Errors
+    /// An offer that has no such part, in words.
+    pub(super) fn part_for(
+        &self,
+        to: u64,
+        offered: &ReceivedView<u8>,
+    ) -> Result<(Whom, ReceivedView<u8>), String> {
         match self {
             Self::Each(partition) => {
-                let part = partition.part(to);
-                let part = part.unwrap_or_else(|| panic!("an exchange has no part for member {to}"));
-                let part =
-                    offered.only(part).unwrap_or_else(|error| panic!("a part of an exchange: {error}"));
-                (Whom::One(to), part)
+                let part = partition.part(to).ok_or_else(|| format!("no part for member {to}"))?;
+                let part = offered.only(part).map_err(|cause| format!("{cause} as what is dealt out"))?;
+                Ok((Whom::One(to), part))
             }
-            Self::All => (Whom::All, offered.clone()),
-            Self::See => (Whom::See, offered.clone()),
+            Self::All => Ok((Whom::All, offered.clone())),
+            Self::See => Ok((Whom::See, offered.clone())),
         }
     }
 }
@@ -101,17 +103,21 @@ pub(super) struct Bundle {
 
 impl Bundle {
     /// What the members of a host get.
-    pub(super) fn for_host(offers: &[Offer], host: &[u64]) -> Self {
+    ///
+    /// # Errors
+    /// A member whose offer is no such, and why, in words.
+    pub(super) fn for_host(offers: &[Offer], host: &[u64]) -> Result<Self, (u64, String)> {
         let (mut pieces, mut parts) = (Vec::new(), Vec::new());
         for (from, share, offered) in offers {
             // What all get goes once to each host.
             let members = if matches!(share, Share::All | Share::See) { &host[..1] } else { host };
-            for (to, part) in members.iter().map(|to| share.part_for(*to, offered)) {
+            for to in members {
+                let (to, part) = share.part_for(*to, offered).map_err(|cause| (*from, cause))?;
                 pieces.push(Piece { from: *from, to, bytes: part.len() as u64 });
                 parts.push(part);
             }
         }
-        Self { pieces, parts }
+        Ok(Self { pieces, parts })
     }
 
     /// Puts the parts side by side, and gives `send` what there is and where all of it lies: at once where that takes no longer than two

@@ -280,7 +280,8 @@ impl<T: Element> Exchange<T> {
         let mut told = Some((into, partition, done));
         seat.local(|seat| {
             if let Some((into, partition, done)) = told.take() {
-                seat.start(round, deed, Filling::new(into, partition, done), at_once);
+                let filling = Filling::new(into, partition, done);
+                seat.start(round, deed, filling.unwrap_or_else(|cause| panic!("{cause}")), at_once);
             }
         });
         let is_copied = told.is_none() && at_once.is_some();

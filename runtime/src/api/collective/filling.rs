@@ -82,17 +82,17 @@ pub(super) struct Filling {
 type Done = Box<dyn FnOnce(BufferMut<u8>)>;
 
 impl Filling {
-    /// # Panics
-    /// If the buffer's length is not the partition's.
+    /// # Errors
+    /// A buffer whose length is not the partition's, in words.
     pub(super) fn new(
         target: BufferMut<u8>,
         partition: RawPartition,
         done: impl FnOnce(BufferMut<u8>) + 'static,
-    ) -> Self {
-        let (rest, parts) = target.split_by_raw(&partition).unwrap_or_else(|error| panic!("{error}"));
+    ) -> Result<Self, String> {
+        let (rest, parts) = target.split_by_raw(&partition).map_err(|error| error.to_string())?;
         let missing: Vec<_> = parts.into_iter().map(|part| Some(Missing::Closed(part))).collect();
         let landed = Vec::with_capacity(missing.len());
-        Self { partition, end: Some((rest, Box::new(done))), missing, landed }
+        Ok(Self { partition, end: Some((rest, Box::new(done))), missing, landed })
     }
 
     /// Opens the parts for those who can put their elements there by themselves, where that pays.

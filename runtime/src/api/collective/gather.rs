@@ -162,7 +162,8 @@ struct GatherTarget(Filling);
 impl GatherTarget {
     #[entry]
     fn new(target: BufferMut<u8>, partition: RawPartition, done: Callback<BufferMut<u8>>) -> Self {
-        let mut filling = Filling::new(target, partition, move |filled| done.send(filled));
+        let filling = Filling::new(target, partition, move |filled| done.send(filled));
+        let mut filling = filling.unwrap_or_else(|cause| panic!("{cause}"));
         if filling.finish_if_full() {
             Self::end();
         }

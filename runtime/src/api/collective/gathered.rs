@@ -1,6 +1,7 @@
 //! Gathered views: what all members show each other in a round of an exchange, read where it lies.
 
 use crate::model::nocopy::{Buffer, Completion, Element, ReceivedView};
+use crate::pe::Pe;
 use crate::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -45,11 +46,13 @@ impl<T: Element> Index<usize> for Gathered<T> {
 impl Gathered<u8> {
     /// The same views of other elements.
     ///
-    /// # Panics
-    /// If what is shown is no whole number of them: the members of an exchange have equal elements.
-    fn typed<T: Element>(self) -> Gathered<T> {
-        let typed = |view: ReceivedView<u8>| view.typed().unwrap_or_else(|cause| panic!("{cause}"));
-        Gathered(self.0.into_iter().map(typed).collect())
+    /// # Errors
+    /// A member that shows no whole number of them, in words: the members of an exchange have equal elements.
+    fn typed<T: Element>(self) -> Result<Gathered<T>, String> {
+        let typed = |(member, view): (usize, ReceivedView<u8>)| {
+            view.typed().map_err(|cause| format!("member {member} of an exchange shows {cause}"))
+        };
+        self.0.into_iter().enumerate().map(typed).collect::<Result<_, _>>().map(Gathered)
     }
 }
 
@@ -80,7 +83,12 @@ impl<T: Element> fmt::Debug for Gathered<T> {
 
 /// A callback on this PE that takes views of bytes, and hands them on as what they are.
 pub(super) fn of_bytes<T: Element>(done: Completion<Gathered<T>>) -> Callback<Gathered<u8>> {
-    Callback::once(super::filling::finishing(done, Gathered::typed))
+    let finish = super::filling::finishing(done, |shown| shown);
+    Callback::once(|shown: Gathered<u8>| match shown.typed() {
+        Ok(shown) => finish(shown),
+        // Not a panic, which might be outlived: the others would wait.
+        Err(cause) => Pe::current(|pe| pe.fail("an exchange".to_owned(), cause)),
+    })
 }
 
 /// A round at the seat of a member who is shown what others have.

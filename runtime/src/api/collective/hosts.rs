@@ -1,9 +1,11 @@
 //! Hosts of an exchange's seats: which seats share the host, and which are on each of the others.
 
+use crate::model::collection::CollectionInfo;
 use crate::model::ids::{CollectionId, PeId};
 use crate::model::index::ArrayIndex;
 use crate::pe::Pe;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The seats as one of them sees them; the lowest of a host leads it.
 pub(super) struct SeatHosts {
@@ -11,6 +13,7 @@ pub(super) struct SeatHosts {
     pub(super) mates: Vec<u64>,
     /// Those of each other host, in order.
     pub(super) others: Vec<Vec<u64>>,
+    info: Arc<CollectionInfo>,
 }
 
 impl SeatHosts {
@@ -26,7 +29,28 @@ impl SeatHosts {
         }
         hosts.values_mut().for_each(|seats| seats.sort_unstable());
         let mates = hosts.remove(&info.topology.host_of(pe.node.id)).unwrap_or_default();
-        Self { mates, others: hosts.into_values().filter(|seats| !seats.is_empty()).collect() }
+        let others = hosts.into_values().filter(|seats| !seats.is_empty()).collect();
+        Self { mates, others, info: Arc::clone(info) }
+    }
+
+    /// Whether there is such a member.
+    pub(super) fn has(&self, member: u64) -> bool {
+        self.is_mate(member) || self.is_elsewhere(member)
+    }
+
+    /// Whether a member is on this host.
+    pub(super) fn is_mate(&self, member: u64) -> bool {
+        self.mates.binary_search(&member).is_ok()
+    }
+
+    /// Whether a member is on another host.
+    pub(super) fn is_elsewhere(&self, member: u64) -> bool {
+        self.others.iter().any(|seats| seats.binary_search(&member).is_ok())
+    }
+
+    /// The PE of a member, if there is such a member.
+    pub(super) fn home_of(&self, member: u64) -> Option<PeId> {
+        self.has(member).then(|| self.info.home(member.pack()))
     }
 
     /// How many members there are.

@@ -2,7 +2,9 @@
 //!
 //! 1. Each open part is a region of its own. Who fills it claims it for writing: so no two write a part at the same time.
 //! 2. The claim ends before the buffer's owner hears that the part is filled, so that it gets the part back without waiting.
-//! 3. A part is open only where that pays: its elements are too many to travel with a message. Who cannot reach it, or comes late, sends
+//! 3. Between the elements of a part may lie those of others. Then its region is one that is filled in place alone, by its layout: no get and
+//!    no put of a peer reaches it.
+//! 4. A part is open only where that pays: its elements are too many to travel with a message. Who cannot reach it, or comes late, sends
 //!    the elements.
 
 use crate::model::arguments::Arguments;
@@ -44,12 +46,14 @@ impl Missing {
         if ways::is_always_eager(part.len()) {
             return Self::Closed(part);
         }
-        let PostedMemory { memory, .. } = part.into_posted();
-        let registered = if memory.share().is_some() {
-            Pe::current(|pe| pe.node.network.regions().register(Held::Target(memory)))
-        } else {
-            Err(Held::Target(memory))
-        };
+        let PostedMemory { memory, layout, .. } = part.into_posted();
+        if memory.share().is_none() {
+            return Self::Closed(of_held(Held::Target(memory)));
+        }
+        let registered = Pe::current(|pe| match layout {
+            Some(_) => pe.node.network.regions().register_holey(memory).map_err(Held::Target),
+            None => pe.node.network.regions().register(Held::Target(memory)),
+        });
         registered.map_or_else(|held| Self::Closed(of_held(held)), Self::Open)
     }
 
@@ -137,4 +141,51 @@ pub(super) enum Fill {
     Over(u64),
     /// The owner will be told.
     UnderWay,
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(unsafe_code, reason = "says of memory that others map it")]
+
+    use super::*;
+    use crate::job::in_process::Job;
+    use chare_layout::Partition;
+    use chare_lrts::claim::ClaimMode;
+    use chare_lrts::{MemoryMut, Share};
+
+    /// A buffer that other processes could map.
+    fn shared(bytes: usize) -> BufferMut<u8> {
+        let mut owner = vec![0_u8; bytes];
+        let address = owner.as_mut_ptr();
+        // SAFETY: the owner keeps the bytes, which nobody else reaches.
+        let memory = unsafe {
+            MemoryMut::from_raw_parts(address, bytes, Some(Share { row: 0, offset: 0 }), Box::new(owner))
+        };
+        BufferMut::from_memory(memory).unwrap_or_else(|_| unreachable!("bytes lie anywhere"))
+    }
+
+    #[test]
+    fn no_get_and_no_put_reaches_what_lies_between_the_elements_of_a_part() {
+        let code = Job::in_process(1, 1).run(|| async {
+            let columns = Partition::<u8>::columns([1024, 128], 2).expect("two columns");
+            let rows = Partition::<u8>::blocks([1024 * 128], [2]).expect("two halves");
+            for (partition, is_refused) in [(columns, true), (rows, false)] {
+                let buffer = shared(1024 * 128);
+                let (_rest, parts) = buffer.split_by_raw(partition.raw()).expect("it is as long");
+                for part in parts {
+                    let open = Missing::Closed(part).open();
+                    let key = open.key().expect("it is long, and lies in the pool");
+                    Pe::current(|pe| {
+                        let regions = pe.node.network.regions();
+                        for mode in [ClaimMode::Read, ClaimMode::Write] {
+                            assert_eq!(regions.claim(&key, 0, 1, mode).is_err(), is_refused, "{mode:?}");
+                        }
+                        assert!(pe.node.network.fill(&key).is_some(), "who has its layout fills it");
+                    });
+                    assert!(open.close().is_some());
+                }
+            }
+        });
+        assert_eq!(code.expect("the job runs"), 0);
+    }
 }

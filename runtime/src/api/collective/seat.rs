@@ -10,6 +10,8 @@
 //!    every byte crosses once to each host.
 //! 2. A seat whose member has not begun a round keeps the posts, or the views, of those who have.
 //! 3. Whatever comes says what its member does in the round; see [`agreement`](super::agreement).
+//! 4. What comes from another process is an allegation: what does not fit the exchange ends the job, with the name of the member that it says
+//!    it is from, and the member's node.
 
 use super::agreement::{Agreement, Deed, Word, twice};
 use super::bundle::{Bundle, Bundles, Piece, Share, Whom};
@@ -63,7 +65,10 @@ impl Seat {
         partition: RawPartition,
         done: Callback<BufferMut<u8>>,
     ) {
-        self.start(round, deed, Filling::new(into, partition, move |filled| done.send(filled)), None);
+        match Filling::new(into, partition, move |filled| done.send(filled)) {
+            Ok(filling) => self.start(round, deed, filling, None),
+            Err(cause) => self.accuse(round, self.this_index(), &cause),
+        }
     }
 
     /// As [`begin`](Self::begin), for a member on this PE, which may have something short for itself.
@@ -119,6 +124,9 @@ impl Seat {
 
     #[entry]
     pub(super) fn show(&mut self, round: u64, from: u64, #[nocopy] part: ReceivedView<u8>) {
+        if !self.hosts().has(from) {
+            return self.accuse(round, from, "something, and is no member");
+        }
         if self.expect(round, (from, Deed::ShowAll)) {
             if !self.showings.entry(round).or_default().add(from, part) {
                 fail(twice(round, (from, Deed::ShowAll)));
@@ -179,8 +187,9 @@ impl Seat {
         }
         for to in hosts.mates_after(me) {
             match share.part_for(to, &mine) {
-                (Whom::See, part) => seats.at(to).show(round, me, part),
-                (_, part) => seats.at(to).land(round, word, part),
+                Ok((Whom::See, part)) => seats.at(to).show(round, me, part),
+                Ok((_, part)) => seats.at(to).land(round, word, part),
+                Err(cause) => return self.accuse(round, me, &cause),
             }
         }
     }
@@ -189,6 +198,9 @@ impl Seat {
     #[entry]
     fn collect(&mut self, round: u64, from: u64, share: Share, #[nocopy] mine: ReceivedView<u8>) {
         let (mates, deed) = (self.hosts().mates.len(), share.deed());
+        if !self.hosts().is_mate(from) {
+            return self.accuse(round, from, "an offer for another host's leader");
+        }
         if !self.hear(round, (from, deed)) {
             return;
         }
@@ -199,8 +211,10 @@ impl Seat {
         let seats = self.this_collection();
         for others in &self.hosts().others {
             let leader = seats.at(others[0]);
-            Bundle::for_host(&offers, others)
-                .pack(move |pieces, all| leader.spread(round, deed, pieces, all));
+            match Bundle::for_host(&offers, others) {
+                Ok(bundle) => bundle.pack(move |pieces, all| leader.spread(round, deed, pieces, all)),
+                Err((from, cause)) => return self.accuse(round, from, &cause),
+            }
         }
     }
 
@@ -208,12 +222,24 @@ impl Seat {
     #[entry]
     fn spread(&mut self, round: u64, deed: Deed, pieces: Vec<Piece>, #[nocopy] all: ReceivedView<u8>) {
         let seats = self.this_collection();
-        let mut start = 0;
+        let mut start = 0_i64;
         for Piece { from, to, bytes } in pieces {
+            let is_ours = match to {
+                Whom::One(to) => self.hosts().is_mate(to),
+                Whom::All | Whom::See => true,
+            };
+            if !(is_ours && self.hosts().is_elsewhere(from)) {
+                return self.accuse(round, from, "a piece that is not from its host to this one");
+            }
             let part = Raw::bytes_of(bytes).and_then(|piece| piece.shifted(start));
-            let part = part.and_then(|part| all.only(part));
-            let part = part.unwrap_or_else(|error| panic!("what another host has in an exchange: {error}"));
-            start += bytes as i64;
+            let part = part.map_err(|error| error.to_string()).and_then(|part| all.only(part));
+            let part = match part {
+                Ok(part) => part,
+                Err(cause) => {
+                    return self.accuse(round, from, &format!("{cause} as a piece of its host's bundle"));
+                }
+            };
+            start = start.saturating_add_unsigned(bytes);
             let word = (from, deed);
             match to {
                 Whom::One(to) => seats.at(to).land(round, word, part),
@@ -237,6 +263,16 @@ impl Seat {
         self.agreement.expect(round, word).map_err(fail).is_ok()
     }
 
+    /// Ends the job because of what a member has, or of what somebody says that it has.
+    #[cold]
+    fn accuse(&self, round: u64, member: u64, cause: &str) {
+        let home = self.hosts().home_of(member).map_or_else(String::new, |home| {
+            let node = Pe::current(|pe| pe.node.topology.node_of(home));
+            format!(", on {home} ({node}),")
+        });
+        fail(format!("member {member}{home} has {cause} in round {round} of an exchange"));
+    }
+
     fn hosts(&self) -> &SeatHosts {
         self.hosts.get_or_init(|| {
             Pe::current(|pe| match pe.with_running(|identity| identity.target) {
@@ -255,4 +291,52 @@ fn misfit(round: u64, member: u64, cause: &str) -> String {
 /// Ends the job, also where a panic would be outlived by whoever called: the other members would wait.
 fn fail(cause: String) {
     Pe::current(|pe| pe.fail("an exchange".to_owned(), cause));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::in_process::Job;
+    use chare_layout::Partition;
+
+    /// The end of a job of two processes with four seats, to one of which somebody sends what no member does.
+    fn words(send: impl FnOnce(&SeatProxy) + Send + 'static) -> String {
+        let outcome = Job::in_process(2, 1).run(|| async move { send(&SeatProxy::create(4)) });
+        outcome.expect_err("it is refused").to_string()
+    }
+
+    #[test]
+    fn what_no_member_sends_names_the_member_that_it_says_it_is_from() {
+        let halves = || Partition::<u8>::blocks([8], [2]).expect("eight elements").raw().clone();
+        let spread = |from, to| {
+            let piece = Piece { from, to, bytes: 4 };
+            words(move |seats| seats.at(2).spread(0, Deed::AllToAll, vec![piece], vec![0; 8]))
+        };
+        let theirs = "member 1, on PE 0 (node 0), has a piece that is not from its host to this one in round 0 of an exchange";
+        for (said, expected) in [
+            (spread(1, Whom::All), theirs),
+            (spread(1, Whom::One(99)), theirs),
+            (spread(77, Whom::See), "member 77 has a piece"),
+            (
+                words(|seats| seats.at(2).show(3, 77, vec![1])),
+                "member 77 has something, and is no member in round 3",
+            ),
+            (
+                words(|seats| seats.at(0).collect(0, 9, Share::All, vec![1])),
+                "member 9 has an offer for another host's leader",
+            ),
+            (
+                words(move |seats| seats.at(1).offer(0, Share::Each(halves()), vec![0; 8])),
+                "member 1, on PE 0 (node 0), has no part for member 2",
+            ),
+            (
+                words(move |seats| {
+                    seats.at(3).begin(0, Deed::AllToAll, vec![0; 5].into(), halves(), Callback::ignore());
+                }),
+                "member 3, on PE 1 (node 1), has ",
+            ),
+        ] {
+            assert!(said.contains("an exchange") && said.contains(expected), "{expected}: {said}");
+        }
+    }
 }

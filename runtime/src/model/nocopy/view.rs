@@ -118,14 +118,16 @@ impl<T: Element> ReceivedView<T> {
     /// What a layout selects of elements that stand side by side.
     ///
     /// # Errors
-    /// A layout that selects what lies outside them, or no whole elements.
-    ///
-    /// # Panics
-    /// If the elements do not stand side by side.
-    pub(crate) fn only(&self, selection: Raw) -> Result<Self, LayoutError> {
-        assert!(self.layout.is_contiguous(), "a view of what is not side by side");
-        selection.check_bounds(self.layout.bytes())?;
-        let layout = Layout::from_raw(Arc::new(selection.shifted(self.layout.origin())?))?;
+    /// Elements that do not stand side by side, and a layout that selects what lies outside them, or no whole elements, in words.
+    pub(crate) fn only(&self, selection: Raw) -> Result<Self, String> {
+        if !self.layout.is_contiguous() {
+            return Err("elements that do not stand side by side".to_owned());
+        }
+        let select = || {
+            selection.check_bounds(self.layout.bytes())?;
+            Layout::from_raw(Arc::new(selection.shifted(self.layout.origin())?))
+        };
+        let layout = select().map_err(|error: LayoutError| error.to_string())?;
         Ok(Self { memory: self.memory.clone(), layout, release: self.release.clone() })
     }
 
