@@ -59,7 +59,7 @@ use proc_macro2::TokenStream;
 /// | `#[entry(create_home)]` | the same, at the element's home |
 /// | `#[entry(immediate)]` | an entry that overtakes expedited ones, too |
 /// | `#[entry(local)] fn look(&self, ..) -> T` | an entry that is called like a function, with arguments and a result of any type; its chare must be on the caller's PE |
-/// | `#[entry(inline)]` | an entry that is called like a function where its chare is on the caller's PE and not in an entry; else by a message |
+/// | `#[entry(inline)]` | an entry that is called like a function where its chare is on the caller's PE and not in an entry, and the stack has room; else by a message |
 /// | `#[entry(when_idle)] fn idle(&mut self) -> bool` | an entry whose calls wait until their PE has nothing else to do; it runs again for as long as it returns `true` |
 /// | `#[post(step)] fn give(&mut self, ..)` | the post method of the entry `step`: takes its regular arguments by reference and each `Posted<T>` as `Post<T>` |
 /// | nothing | an ordinary function, which no message reaches |

@@ -1,7 +1,7 @@
 //! Limits of the machine: little memory, a full disk. The job ends in words before the kernel ends it without.
 
 use crate::denial::is_root;
-use crate::run::run;
+use crate::run::{deprived, run};
 use chare_tests::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -69,6 +69,32 @@ fn a_batch_jobs_memory_is_what_counts() {
         assert_eq!(outcome.code, Some(1), "{options}: {outcome:?}");
         assert!(outcome.complaint().contains("bytes of memory left"), "{options}: {outcome:?}");
     }
+}
+
+/// A batch system that limits addresses (Grid Engine's `h_vmem`) limits them for each process.
+#[test]
+fn a_limit_of_addresses_is_what_counts() {
+    const KILOBYTES: u64 = 1 << 20;
+    let limited = |arguments: &str| {
+        let mut command = Command::new("sh");
+        let program = env!("CARGO_BIN_EXE_pressed");
+        command.args(["-c", &format!("ulimit -v {KILOBYTES} && exec {program} {arguments}")]);
+        run(command)
+    };
+    for options in ["+n 2", "+n 2 +nolocal"] {
+        let outcome = limited(&format!("hoard {options}"));
+        assert_eq!(outcome.code, Some(1), "{options}: {outcome:?}");
+        let limit = format!("the {} bytes", KILOBYTES * 1024 / 4);
+        for words in [&limit, "are used up", "by messages that other nodes have no room for"] {
+            assert!(outcome.complaint().contains(words), "{options}: {outcome:?}");
+        }
+        let outcome = limited(&format!("lend {options}"));
+        assert_eq!(outcome.code, Some(1), "{options}: {outcome:?}");
+        assert!(outcome.complaint().contains("bytes of addresses left"), "{options}: {outcome:?}");
+    }
+    let outcome = run(deprived("ulimit -v 300000", "handover +p 64"));
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.complaint().contains("64 PEs begin with 301989888: raise the limit"), "{outcome:?}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! Host memory: how much of it this process can have, the part of it that other nodes may make a node keep, and whether any is left.
+//! Host memory: how much of it this process can have, and of addresses for it; the part of it that other nodes may make a node keep, and
+//! whether any is left.
 
 use super::cgroup::{self, with_groups};
+use rustix::process::Resource;
 use std::fs::read_to_string;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,9 +17,41 @@ pub(crate) fn host_memory_bytes() -> u64 {
     })
 }
 
+/// The share of one of so many nodes in this host's memory, or the addresses that its process may have (`ulimit -v`, Grid Engine's `h_vmem`)
+/// if these are less: without an address there is no memory either, and an allocation that finds none aborts the process.
+fn share_bytes(host_nodes: u32) -> u64 {
+    let share = host_memory_bytes() / u64::from(host_nodes);
+    address_bytes_max().map_or(share, |addresses| addresses.min(share))
+}
+
+/// Bytes of addresses that this process may have, if that is limited.
+fn address_bytes_max() -> Option<u64> {
+    rustix::process::getrlimit(Resource::As).current
+}
+
+/// Addresses in bytes that a thread takes before it does anything: the stack that Rust gives it by default, and as much for what it
+/// allocates first.
+const THREAD_BYTES: u64 = 4 << 20;
+
+/// Whether this process may have addresses for so many threads.
+///
+/// # Errors
+/// A limit of addresses that is too low, in words: the threads would abort the process when they find none.
+pub(crate) fn check_room_for_threads(threads: u32) -> Result<(), String> {
+    // Eight more: those of launchers, signals and networks.
+    let needed = (u64::from(threads) + 8) * THREAD_BYTES;
+    match left_addresses() {
+        Some(left) if left < needed => Err(format!(
+            "this process has {left} bytes of addresses left within its limit (`ulimit -v`, `h_vmem`), and {threads} PEs begin with {needed}: \
+             raise the limit, or take fewer PEs (`+p`)"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Bytes that other nodes may make one node keep, where so many nodes share this host's memory: a quarter of the node's share.
 pub(crate) fn kept_bytes_max(host_nodes: u32) -> u64 {
-    host_memory_bytes() / 4 / u64::from(host_nodes)
+    share_bytes(host_nodes) / 4
 }
 
 /// Part of a node's memory (1 / `RESERVE_PART`) below which the host has too little left: what the program's own queues and stacks may
@@ -69,18 +103,37 @@ impl Headroom {
 
     #[cold]
     fn look(&self, needed_bytes: u64) -> Result<u64, String> {
-        let (left, nodes) = (left_bytes(), u64::from(self.host_nodes));
+        let nodes = u64::from(self.host_nodes);
+        let reserve = share_bytes(self.host_nodes) / RESERVE_PART;
+        // Addresses are the process's own, and the host's memory is for all its nodes.
+        let addresses = left_addresses().map(|left| left.saturating_sub(needed_bytes));
+        if let Some(left) = addresses.filter(|left| *left < reserve) {
+            return Err(format!(
+                "this process has {left} bytes of addresses left within its limit (`ulimit -v`, `h_vmem`); buffers that are sent keep their \
+                 memory until their receivers are done with them, so raise the limit, or let senders wait for answers between whiles"
+            ));
+        }
+        let left = left_bytes();
         let rest = left.saturating_sub(needed_bytes);
-        if rest < host_memory_bytes() / nodes / RESERVE_PART {
+        if rest < reserve {
             return Err(format!(
                 "this host, or the batch job on it, has {left} bytes of memory left; buffers that are sent keep their memory until their \
                  receivers are done with them, so let their senders wait for answers between whiles"
             ));
         }
-        let step = rest / STEP_PART / nodes;
+        let step = addresses.map_or(rest / nodes, |addresses| addresses.min(rest / nodes)) / STEP_PART;
         self.until_look.store(step, Ordering::Relaxed);
         Ok(step)
     }
+}
+
+/// Bytes of addresses that this process may still take, if that is limited.
+fn left_addresses() -> Option<u64> {
+    let limit = address_bytes_max()?;
+    let text = read_to_string("/proc/self/status").ok()?;
+    let taken = text.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    let kilobytes = taken.trim().strip_suffix(" kB")?.parse::<u64>().ok()?;
+    Some(limit.saturating_sub(kilobytes << 10))
 }
 
 /// Bytes of memory that this host has left, or the tightest control group that this process is in.

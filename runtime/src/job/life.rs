@@ -10,6 +10,7 @@ use super::program;
 use super::services::{NODE_SERVICES, SERVICES};
 use crate::api::context;
 use crate::base::fence;
+use crate::base::host_memory::check_room_for_threads;
 use crate::base::numbering::JobNumbers;
 use crate::delivery::{polling, thread};
 use crate::model::error::JobError;
@@ -90,6 +91,7 @@ pub(crate) fn open(
     let lrts = |cause| JobError::Lrts { node: id, cause };
     let Agreement { pes, lowest, company } =
         greet(options.pes, options.network.nolocal, &numbers, bootstrap).map_err(lrts)?;
+    check_room_for_threads(pes).map_err(JobError::Config)?;
     let network = Reach::open(bootstrap, &options.network).map_err(lrts)?;
     let topology = Topology::new(&lowest, pes);
     let seats = affinity::seats(options.processors.as_deref(), options.pin, &company, pes)

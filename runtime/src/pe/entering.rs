@@ -9,6 +9,17 @@ use crate::node::timeline::Kind;
 use std::hint::cold_path;
 use std::rc::Rc;
 
+/// The stack that calls inside an entry may take, in bytes: a quarter of what Rust gives a thread by default, for the entries' own frames
+/// are the user's.
+const INSIDE_BYTES_MAX: usize = 512 << 10;
+
+/// The position of the stack, to be compared with another one of the same thread.
+#[inline(never)]
+fn stack_position() -> usize {
+    let mark = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&mark)).addr()
+}
+
 impl Pe {
     /// Runs `body` and records it as `running` meanwhile. Entries do not run inside each other. After a panic the record stays: the
     /// scheduler names the failed entry by it.
@@ -51,10 +62,19 @@ impl Pe {
     pub(crate) fn run_inside<R>(&self, kind: Kind, running: Running, body: impl FnOnce() -> R) -> R {
         let _span = self.span(|| running.as_span(kind));
         let depth = self.inside.borrow().len();
+        if depth == 0 {
+            self.inside_from.set(stack_position());
+        }
         self.inside.borrow_mut().push(running);
         let result = body();
         self.leave_inside(depth);
         result
+    }
+
+    /// Whether calls inside the entry have taken so much of the stack that the next one has to wait for their end.
+    pub(crate) fn is_deep_inside(&self) -> bool {
+        !self.inside.borrow().is_empty()
+            && self.inside_from.get().abs_diff(stack_position()) > INSIDE_BYTES_MAX
     }
 
     /// Forgets the calls inside the entry but the outermost `depth`: the one that is over, and those that a panic left, if the code that

@@ -176,6 +176,8 @@ pub(crate) struct Pe {
     pub(crate) times: Option<Box<Times>>,
     /// Calls that run inside `running`, like functions; the innermost comes last.
     inside: RefCell<Vec<Running>>,
+    /// Where the stack was when the outermost of them began.
+    inside_from: Cell<usize>,
     /// The arguments of chares that are constructed anew after a panic.
     pub(crate) renewals: RefCell<FxHashMap<Target, Arguments>>,
     /// Whether the running chare asked to be removed.
@@ -226,6 +228,7 @@ impl Pe {
             running: Now::default(),
             times: node.is_timed.then(Box::default),
             inside: RefCell::default(),
+            inside_from: Cell::new(0),
             renewals: RefCell::default(),
             destroyed: Cell::new(false),
             steps: Cell::new(0),

@@ -265,3 +265,37 @@ fn entries_of_a_nodegroup_exclude_each_other() {
         assert_eq!(total.await, [pes * 5050, pes * 100]);
     });
 }
+
+/// One of a chain: each calls the next like a function.
+struct Link;
+
+#[chare(array)]
+impl Link {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry(inline)]
+    fn pass(&mut self, left: u64, passed: u64, done: Callback<u64>) {
+        if left == 0 {
+            done.send(passed);
+        } else {
+            let next = self.this_collection().at(self.this_index() + 1);
+            next.pass(left - 1, passed + 1, done);
+        }
+    }
+}
+
+/// Their frames would be some hundred megabytes.
+#[test]
+fn a_long_chain_of_inline_calls_overflows_no_stack() {
+    const LINKS: u64 = 200_000;
+    let code = Job::in_process(1, 1).run(|| async {
+        let links = LinkProxy::create(LINKS);
+        let (passed, done) = chare::future();
+        links.at(0).pass(LINKS - 1, 0, done);
+        assert_eq!(passed.await, LINKS - 1);
+    });
+    assert_eq!(code.expect("the job runs"), 0);
+}

@@ -89,7 +89,7 @@ impl<C: Chare> ElementHandle<C> {
         Self { options: Some(options), ..self.clone() }
     }
 
-    /// Calls an entry. One message, unless it is an inline entry of a chare on this PE.
+    /// Calls an entry. One message, unless it is an inline entry of a chare on this PE, and the stack has room for it.
     #[inline]
     pub fn call<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
         if E::INLINE
@@ -105,7 +105,8 @@ impl<C: Chare> ElementHandle<C> {
     /// The chare, if an inline entry of it can run now.
     fn find_for_inline(&self, pe: &Pe) -> Option<Rc<dyn AnyChare>> {
         let waits = |options| dispatch::missing_before(pe, options).is_some();
-        if self.options.as_ref().is_some_and(waits) { None } else { dispatch::find_free(pe, self.target) }
+        let is_message = self.options.as_ref().is_some_and(waits) || pe.is_deep_inside();
+        if is_message { None } else { dispatch::find_free(pe, self.target) }
     }
 
     /// Calls an entry marked `#[entry(aggregate)]`, whose calls travel together; a handle with options of its own sends a message of its
