@@ -38,7 +38,7 @@ pub fn start<C: Chare>(body: impl Future<Output = ()> + 'static) {
     }
 }
 
-/// Runs an `async` entry of a chare that outlives its panics.
+/// Runs an `async` entry of a chare that outlives its panics, or a task that such an entry has spawned.
 async fn outlived(body: impl Future<Output = ()>) {
     if let Err(cause) = panics::catch_awaited(body).await {
         Pe::current(|pe| {
@@ -64,7 +64,7 @@ pub fn start_replying<C: Chare, T: Message>(body: impl Future<Output = T> + 'sta
 
 /// Runs a future beside the caller, on the caller's PE, as an `async` entry runs; it begins after the running entry. It belongs to the
 /// running chare, if one runs, and is dropped when that chare is destroyed. What it finds out goes by a [callback](crate::future()) or a
-/// call.
+/// call. A panic of it is one of the running entry: what follows says the chare's `on_panic`.
 ///
 /// ```
 /// let code = chare::Job::in_process(1, 1).run(|| async {
@@ -79,7 +79,9 @@ pub fn start_replying<C: Chare, T: Message>(body: impl Future<Output = T> + 'sta
 /// Outside a job's entries; other threads use [`JobHandle::run`](crate::JobHandle::run).
 pub fn spawn(body: impl Future<Output = ()> + 'static) {
     Pe::current(|pe| {
-        let key = pe.add_task(pe.running(), body);
+        let running = pe.running();
+        let goes_on = running.chare.as_ref().is_some_and(|chare| chare.on_panic() != OnPanic::End);
+        let key = if goes_on { pe.add_task(running, outlived(body)) } else { pe.add_task(running, body) };
         pe.counters.resumed.add(1);
         pe.queue.borrow_mut().push_work(Work::Task(key));
     });

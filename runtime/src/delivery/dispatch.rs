@@ -49,7 +49,7 @@ pub(crate) fn process<const SEEN: bool>(pe: &Pe, queued: &mut Queued) {
         if let Err(cause) = called {
             return not_called(pe, queued, chare, cause);
         }
-        conclude(pe, &chare);
+        conclude(pe, chare);
         queued.clear();
         pe.counters.processed.add(1);
         if cost.bytes > 0 {

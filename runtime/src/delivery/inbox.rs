@@ -11,7 +11,7 @@ use crate::model::envelope::{Argument, Body, Call, Create, Envelope, PlainCall};
 use crate::model::error::JobError;
 use crate::model::ids::PeId;
 use crate::model::nocopy::{Descriptor, Descriptors, Few, Lender, Nocopy, lent_bytes};
-use crate::model::registry::{EntryRegistration, check_count, find_chare, find_entry};
+use crate::model::registry::{EntryRegistration, check_count, find_chare, find_entry, read_apart};
 use crate::node::credit::{Cost, cost_of};
 use crate::node::mailbox::Work;
 use crate::node::{Arrival, Delivery, Ending, Large, Node};
@@ -62,7 +62,7 @@ pub(crate) fn accept(
         Header::Create { id, chare, options } => {
             let chare = find_chare(chare)?;
             let refused = |cause| format!("the arguments of a new {}: {cause}", chare.name);
-            let arguments = (chare.decode)(rest).map_err(refused)?;
+            let arguments = read_apart(|| (chare.decode)(rest)).map_err(refused)?;
             deliver(node, polling, charge()?, id.home, &options, || {
                 Body::Create(Create { id, chare, arguments })
             })

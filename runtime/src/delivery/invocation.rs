@@ -65,11 +65,19 @@ fn run_seen(
 
 /// Concludes the run of an entry: counts it, and removes the chare if it asked for that. Inlined into its callers, like [`run`].
 #[inline(always)]
-pub(super) fn conclude(pe: &Pe, chare: &Rc<dyn AnyChare>) {
+pub(super) fn conclude(pe: &Pe, chare: Rc<dyn AnyChare>) {
     pe.counters.entries.add(1);
     if pe.destroyed.get() {
-        remove_if_destroyed(pe, chare.identity().target);
+        remove(pe, chare);
     }
+}
+
+/// Removes a chare and drops it, which the user's code does: a panic there names the chare.
+#[cold]
+fn remove(pe: &Pe, chare: Rc<dyn AnyChare>) {
+    remove_if_destroyed(pe, chare.identity().target);
+    let unborn = Some(Rc::new(chare.identity().clone()));
+    pe.run_as(Running { unborn, ..Running::named("drop") }, || drop(chare));
 }
 
 /// Handles the result of [`run`], for a chare that was in its PE's tables just now.
@@ -84,7 +92,7 @@ pub(super) fn finish(pe: &Pe, entry: &EntryRegistration, (called, chare): (Calle
             }
         }
     }
-    conclude(pe, &chare);
+    conclude(pe, chare);
 }
 
 /// Runs an entry of a chare that was in its PE's tables just now.

@@ -342,3 +342,121 @@ fn members_of_a_collective_that_do_not_agree_end_the_job_whatever_their_panics_d
         assert!(error.contains(words), "{words}: {error}");
     }
 }
+
+/// Has others run what it began, and panics there.
+struct Beginner {
+    calls: u32,
+}
+
+#[chare(on_panic = renew)]
+impl Beginner {
+    #[entry]
+    fn new() -> Self {
+        Self { calls: 0 }
+    }
+
+    #[entry]
+    fn spawn(&mut self) -> u32 {
+        self.calls += 1;
+        chare::spawn(async {
+            chare::yield_now().await;
+            panic!("a task of its own");
+        });
+        self.calls
+    }
+
+    #[entry]
+    fn close(&mut self, each: bool) -> u32 {
+        self.calls += 1;
+        let fail = |number: u32| assert!(number == 0, "a closure of its own");
+        let told = if each { Callback::each(fail) } else { Callback::once(fail) };
+        told.send(1);
+        self.calls
+    }
+}
+
+#[test]
+fn what_an_entry_leaves_for_later_is_outlived_as_the_entry_is() {
+    on_every_path(&[(1, 1), (2, 1)], || async {
+        let beginner = BeginnerProxy::create_on(PeId(chare::pes() - 1));
+        for _ in 0..2 {
+            assert_eq!(beginner.spawn().await, 1, "the state is new");
+            chare::quiescence().await;
+            for each in [false, true] {
+                assert_eq!(beginner.close(each).await, 1, "the state is new");
+                chare::quiescence().await;
+            }
+        }
+    });
+}
+
+/// Panics when it is dropped, or when it is read from a message.
+#[derive(Clone, Debug, Serialize)]
+struct Fragile {
+    breaks: bool,
+}
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        assert!(!self.breaks, "it breaks");
+    }
+}
+
+impl<'de> Deserialize<'de> for Fragile {
+    fn deserialize<D: serde::Deserializer<'de>>(_deserializer: D) -> Result<Self, D::Error> {
+        panic!("it is not to be read")
+    }
+}
+
+/// Holds what breaks.
+struct Holder {
+    _held: Option<Fragile>,
+}
+
+#[chare(on_panic = answer)]
+impl Holder {
+    #[entry]
+    fn new() -> Self {
+        Self { _held: None }
+    }
+
+    #[entry]
+    fn hold_and_leave(&mut self) {
+        self._held = Some(Fragile { breaks: true });
+        chare::destroy();
+    }
+
+    #[entry]
+    fn read(&mut self, _fragile: Fragile) {}
+
+    #[entry]
+    fn land(&mut self, #[nocopy(post)] _data: Posted<u32>) {}
+
+    #[post(land)]
+    fn post_land(&mut self, _data: Post<u32>) {
+        panic!("no buffer for it");
+    }
+}
+
+/// What somebody does to a holder.
+type Deed = fn(&HolderProxy);
+
+/// The book lists them.
+#[test]
+fn what_no_chare_outlives_ends_the_job_and_is_named() {
+    let mistakes: [(Deed, [&str; 2]); 3] = [
+        (|holder| holder.hold_and_leave(), ["Holder::drop of chare", "it breaks"]),
+        (|holder| holder.read(Fragile { breaks: false }), ["Holder::read", "it is not to be read"]),
+        (|holder| holder.land(vec![1, 2, 3]), ["Holder::land", "no buffer for it"]),
+    ];
+    for (err, clues) in mistakes {
+        let failed = Job::in_process(2, 1).run(move || async move {
+            err(&HolderProxy::create_on(PeId(1)));
+            chare::quiescence().await;
+        });
+        let error = failed.expect_err("nobody goes on").to_string();
+        for clue in clues {
+            assert!(error.contains(clue), "{clue}: {error}");
+        }
+    }
+}

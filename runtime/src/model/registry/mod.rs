@@ -35,7 +35,7 @@ pub use hints::{AnsweredByAll, MarkedEntry};
 pub(crate) use identity::{AnyChare, ChareTasks, Identity, Standing};
 pub(crate) use name::type_id;
 pub use on_panic::OnPanic;
-pub(crate) use registration::{Attached, Called, IndexRegistration, NotCalled};
+pub(crate) use registration::{Attached, Called, IndexRegistration, NotCalled, read_apart};
 pub use registration::{ChareRegistration, Demand, EntryRegistration};
 pub(crate) use types::{check_count, explain, find_chare, find_entry, registry, show};
 pub use waits::{AwaitedCalls, Wait};

@@ -2,6 +2,7 @@
 
 use super::identity::{AnyChare, Identity};
 use super::on_panic::OnPanic;
+use crate::base::panics;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::{ChareTypeId, EntryId, Index};
@@ -98,13 +99,25 @@ impl EntryRegistration {
     /// Bytes that are none, in words that name the entry.
     #[inline]
     pub(crate) fn decode(&self, bytes: &[u8]) -> Result<Arguments, String> {
-        let refused = |cause| format!("the arguments of {}::{}: {cause}", self.chare, self.name);
-        (self.decode)(bytes).map_err(refused)
+        let refused = |cause: String| format!("the arguments of {}::{}: {cause}", self.chare, self.name);
+        read_apart(|| (self.decode)(bytes)).map_err(refused)
     }
 
     /// The name that an error gives to the transfer of one of the entry's nocopy arguments.
     pub(crate) fn fetching(&self) -> String {
         format!("fetching a nocopy argument of {}::{}", self.chare, self.name)
+    }
+}
+
+/// Reads values of the user from a message. A panic of a `Deserialize` is one of whoever sent the message, not of the code that this PE runs.
+///
+/// # Errors
+/// Bytes that are none, and a panic, in words.
+#[inline]
+pub(crate) fn read_apart<T, E: ToString>(read: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    match panics::catch(read) {
+        Ok(value) => value.map_err(|error| error.to_string()),
+        Err(cause) => Err(format!("reading them panicked: {cause}")),
     }
 }
 
