@@ -20,7 +20,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 
 /// Counts words for whoever asks by HTTP.
 #[derive(Parser)]
@@ -65,6 +64,8 @@ fn main() -> ExitCode {
 }
 
 async fn serve(job: &JobHandle, options: Options) -> Result<(), Box<dyn std::error::Error>> {
+    // From here on a signal, to whichever process of the job, does not end it but is told.
+    let asked = job.run(async || chare::shutdown_requested()).await?;
     let shelf_count = options.shelves;
     let shelves = job.run(async move || ShelfProxy::create(shelf_count)).await?;
     let service = Arc::new(Service {
@@ -77,7 +78,7 @@ async fn serve(job: &JobHandle, options: Options) -> Result<(), Box<dyn std::err
     });
     let listener = TcpListener::bind(&options.listen).await?;
     println!("listening on http://{}", listener.local_addr()?);
-    let stop = stop(job.clone(), Arc::clone(&service));
+    let stop = stop(asked, job.clone(), Arc::clone(&service));
     // Requests that have begun get their answers.
     axum::serve(listener, router(service)).with_graceful_shutdown(stop).await?;
     // Nobody awaits what is still in flight among the chares, but it is not lost either.
@@ -86,13 +87,10 @@ async fn serve(job: &JobHandle, options: Options) -> Result<(), Box<dyn std::err
     Ok(())
 }
 
-/// Waits until a signal, a request or the end of the job stops the service.
-async fn stop(job: JobHandle, service: Arc<Service>) {
-    let on = |kind| signal(kind).expect("tokio takes this signal");
-    let (mut interrupted, mut terminated) = (on(SignalKind::interrupt()), on(SignalKind::terminate()));
+/// Waits until a signal, a request by HTTP or the end of the job stops the service.
+async fn stop(asked: impl Future<Output = ()>, job: JobHandle, service: Arc<Service>) {
     tokio::select! {
-        _ = interrupted.recv() => {}
-        _ = terminated.recv() => {}
+        () = asked => {}
         () = service.stop.notified() => {}
         _ = job.ended() => {}
     }

@@ -284,6 +284,11 @@ async fn say_everything() {
     count(&cells).await;
     form_and_dissolve(&cells).await;
     insert_and_destroy(&members).await;
+    // Kept on both nodes.
+    for name in ["one", "two", "three", "four"] {
+        chare::register(name, &cells).await.expect("the name is free");
+        assert_eq!(chare::named::<CellProxy>(name).await.expect("it is registered"), cells);
+    }
     // Goes on for ever: a job that ends says nothing more.
     chare::future::<()>().0.await;
 }

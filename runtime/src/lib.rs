@@ -105,8 +105,8 @@ pub use api::collective::gather::Gather;
 pub use api::collective::gathered::Gathered;
 pub use api::completion_detection;
 pub use api::context::{
-    Dice, destroy, dice, exit, flush_aggregated, future, my_node, my_pe, nodes, on_quiescence, path_to, pes,
-    quiescence, readonly, reference, set_readonly,
+    Dice, destroy, dice, exit, flush_aggregated, future, my_node, my_pe, named, nodes, on_quiescence,
+    path_to, pes, quiescence, readonly, reference, register, set_readonly, shutdown_requested,
 };
 pub use api::devices;
 pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
@@ -160,7 +160,7 @@ pub use model::call_options::CallOptions;
 pub use model::callback::Callback;
 pub use model::collection::{ArrayMap, Placement};
 pub use model::coordinates::{Coordinate, Coordinates};
-pub use model::error::{JobError, NoAnswer};
+pub use model::error::{JobError, NameError, NoAnswer};
 pub use model::ids::{NodeId, PeId};
 pub use model::index::ArrayIndex;
 pub use model::index_range::indices;

@@ -2,12 +2,12 @@
 //! many more.
 
 use crate::run::{probe, run};
-use chare_tests::Running;
 use chare_tests::chaos::campaign::Campaign;
+use chare_tests::{Running, wait_for_end};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The processes of all nodes, once these have said theirs and one of them has said `sign`: lines of several nodes come in any order.
 pub(crate) fn introduced(job: &Running, nodes: usize, sign: Option<&str>) -> BTreeMap<u32, Pid> {
@@ -110,6 +110,67 @@ fn a_stopped_node_is_awaited_on_every_path() {
             scope.spawn(move || stop_one(path, victim));
         }
     });
+}
+
+/// The launcher gets no chance to end anybody.
+#[test]
+fn what_nodes_have_started_ends_with_a_killed_launcher() {
+    let job = Running::start(&mut probe("employ +n 2"));
+    job.wait_for("both", |line| (line == "idle").then_some(()));
+    job.signal(Signal::KILL);
+    // It fails if any process is left.
+    assert_eq!(job.end_within(Duration::from_secs(10)).code, None);
+}
+
+/// A probe of two nodes with their processes, once it has said `sign`.
+fn two_nodes(arguments: &str, sign: &str) -> (Running, BTreeMap<u32, Pid>) {
+    let job = Running::start(&mut probe(&format!("{arguments} +n 2")));
+    let processes = introduced(&job, 2, Some(sign));
+    (job, processes)
+}
+
+#[test]
+fn a_program_that_waits_for_a_signal_hears_of_it_wherever_it_comes() {
+    for (signal, to) in
+        [(Signal::INT, &[0, 1][..]), (Signal::TERM, &[0, 1]), (Signal::TERM, &[0]), (Signal::INT, &[1])]
+    {
+        let (job, processes) = two_nodes("heed", "heeds");
+        to.iter().for_each(|node| kill_process(processes[node], signal).expect("it runs"));
+        let outcome = job.end();
+        assert_eq!((outcome.code, &*outcome.stderr), (Some(0), ""), "{signal:?} to {to:?}: {outcome:?}");
+        assert!(outcome.stdout.ends_with("asked\n"), "{signal:?} to {to:?}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_later_signal_ends_the_process_that_gets_it() {
+    for node in [0, 1] {
+        let (job, processes) = two_nodes("heed not", "heeds");
+        kill_process(processes[&node], Signal::TERM).expect("it runs");
+        job.wait_for("the request", |line| (line == "asked").then_some(()));
+        let mut sent = 0;
+        while !wait_for_end(processes[&node], Instant::now() + Duration::from_millis(100)) {
+            sent += 1;
+            assert!(sent < 100, "node {node} outlives every signal");
+            let _ = kill_process(processes[&node], Signal::TERM);
+        }
+        let outcome = job.end();
+        assert_eq!(outcome.code, Some(143), "node {node}: {outcome:?}");
+        let words = format!("node {node} (pid {}) was killed by signal 15 (SIGTERM)", processes[&node]);
+        assert!(outcome.complaint().contains(&words), "{outcome:?}");
+    }
+}
+
+/// As it would without the other nodes' patience.
+#[test]
+fn a_signal_ends_a_job_that_does_not_wait_for_one() {
+    for to in [&[0, 1][..], &[0], &[1]] {
+        let (job, processes) = two_nodes("idle", "idle");
+        to.iter().for_each(|node| kill_process(processes[node], Signal::INT).expect("it runs"));
+        let outcome = job.end();
+        assert_eq!(outcome.code, Some(130), "{to:?}: {outcome:?}");
+        assert!(outcome.complaint().contains("SIGINT"), "{to:?}: {outcome:?}");
+    }
 }
 
 /// A library's exit handler takes apart what its threads still use.

@@ -9,7 +9,8 @@ mod book;
 mod mpi;
 mod slurm;
 
-use chare_tests::{Launcher, Outcome};
+use chare_tests::{Launcher, Outcome, Running};
+use rustix::process::{Pid, Signal, kill_process};
 
 fn hello() -> String {
     chare_tests::Program::example("hello").path().display().to_string()
@@ -51,6 +52,24 @@ fn check(launcher: &Launcher) {
     assert!(outcome.stderr.contains("leave out `+n 2`"), "{}", said(&outcome));
 }
 
+/// A batch system sends a signal to every process: the job ends when its program has heard of it.
+fn check_shutdown(launcher: &Launcher) {
+    let words = probe("heed");
+    let mut command = launcher.command(2);
+    let job = Running::start(command.args(words.split_whitespace()));
+    let (mut processes, mut heeds) = (Vec::new(), false);
+    while processes.len() < 2 || !heeds {
+        let line = job.line();
+        heeds |= line == "heeds";
+        let process = line.split_once(" has process ").and_then(|(_, process)| process.trim().parse().ok());
+        processes.extend(process.and_then(Pid::from_raw));
+    }
+    processes.into_iter().for_each(|process| kill_process(process, Signal::TERM).expect("it runs"));
+    let outcome = job.end();
+    assert_eq!(outcome.code, Some(0), "{launcher}: {outcome:?}");
+    assert!(outcome.stdout.contains("asked"), "{launcher}: {outcome:?}");
+}
+
 /// A node that is killed takes the others with it, whoever notices first.
 fn check_kill(launcher: &Launcher) {
     let (outcome, victim) = launcher.kill_one(3, &probe("flood"));
@@ -61,6 +80,7 @@ fn check_kill(launcher: &Launcher) {
 fn open_mpi_starts_one_job() {
     if let Some(launcher) = Launcher::open_mpi() {
         check(&launcher);
+        check_shutdown(&launcher);
         check_kill(&launcher);
     }
 }
@@ -82,6 +102,7 @@ fn nodes_in_process_namespaces_of_their_own_share_memory() {
 fn mpich_starts_one_job() {
     if let Some(launcher) = Launcher::hydra() {
         check(&launcher);
+        check_shutdown(&launcher);
         check_kill(&launcher);
     }
 }
@@ -92,6 +113,7 @@ fn slurm_starts_one_job_through_pmix_and_pmi2() {
     for plugin in ["pmix", "pmi2"] {
         let launcher = cluster.launcher(plugin);
         check(&launcher);
+        check_shutdown(&launcher);
         check_kill(&launcher);
     }
 }

@@ -1,7 +1,8 @@
-//! The service, asked by several clients at once while one of its chares panics.
+//! The service, asked by several clients at once while one of its chares panics, and stopped in every way that a user, a launcher or a batch
+//! system has.
 
 use chare_tests::{Program, Running};
-use rustix::process::Signal;
+use rustix::process::{Signal, kill_process};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
@@ -25,12 +26,48 @@ fn start(arguments: &str) -> (Running, String) {
     (service, address)
 }
 
+/// A way to stop the service.
+#[derive(Clone, Copy, Debug)]
+enum Stop {
+    ByHttp,
+    /// To the process that was started.
+    Signal(Signal),
+    /// To each process of the job, as batch systems do.
+    ToEach(Signal),
+    /// To the process that was started, which passes it on, and to each.
+    ToAll(Signal),
+    /// To the last process alone.
+    ToLast(Signal),
+}
+
+impl Stop {
+    fn by(self, service: &Running, address: &str) {
+        let processes = || service.family().members().into_iter().filter(|pid| *pid != service.pid());
+        let each = |signal| processes().for_each(|pid| kill_process(pid, signal).expect("it runs"));
+        match self {
+            Self::ByHttp => assert_eq!(ask(address, "POST", "/stop").0, 200),
+            Self::Signal(signal) => service.signal(signal),
+            Self::ToEach(signal) => each(signal),
+            Self::ToAll(signal) => {
+                service.signal(signal);
+                each(signal);
+            }
+            Self::ToLast(signal) => {
+                let last = processes().max_by_key(|pid| pid.as_raw_nonzero()).expect("there are two");
+                kill_process(last, signal).expect("it runs");
+            }
+        }
+    }
+}
+
 const CLIENTS: u64 = 4;
 const REQUESTS: u64 = 25;
 
 #[test]
 fn a_service_serves_while_a_chare_panics_and_stops_gracefully() {
-    for (arguments, stops_by_signal) in [("--room 2 +p 2", true), ("--shelves 3 +n 2", false)] {
+    for (arguments, stop) in
+        [("--room 2 +p 2", Stop::Signal(Signal::TERM)), ("--shelves 3 +n 2", Stop::Signal(Signal::INT))]
+    {
         let (service, address) = start(arguments);
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| {
@@ -66,15 +103,38 @@ fn a_service_serves_while_a_chare_panics_and_stops_gracefully() {
         ] {
             assert!(metrics.lines().any(|one| one == line), "{arguments}: {line}: {metrics}");
         }
-        if stops_by_signal {
-            service.signal(Signal::TERM);
-        } else {
-            assert_eq!(ask(&address, "POST", "/stop").0, 200);
-        }
+        stop.by(&service, &address);
         let outcome = service.end();
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
         assert!(outcome.stdout.contains("stopped"), "{outcome:?}");
         assert_eq!(outcome.stderr.matches("asked to stumble").count(), 20, "{outcome:?}");
+    }
+}
+
+/// A request under way when the service is asked to stop, by every way in which several processes are asked.
+#[test]
+fn a_service_of_two_processes_answers_what_it_began_and_stops() {
+    for stop in [
+        Stop::ByHttp,
+        Stop::Signal(Signal::TERM),
+        Stop::ToEach(Signal::INT),
+        Stop::ToEach(Signal::TERM),
+        Stop::ToAll(Signal::INT),
+        Stop::ToLast(Signal::TERM),
+    ] {
+        let (service, address) = start("+n 2");
+        let mut begun = TcpStream::connect(&address).expect("it listens");
+        // The service has the first half of a request, so it waits for the second.
+        write!(begun, "POST /words/late HTTP/1.1\r\nHost: {address}\r\n").unwrap();
+        assert_eq!(ask(&address, "POST", "/words/early").0, 200, "{stop:?}");
+        stop.by(&service, &address);
+        write!(begun, "Connection: close\r\n\r\n").unwrap();
+        let mut reply = String::new();
+        begun.read_to_string(&mut reply).expect("it replies in text");
+        assert!(reply.starts_with("HTTP/1.1 200"), "{stop:?}: {reply:?}");
+        let outcome = service.end();
+        assert_eq!(outcome.code, Some(0), "{stop:?}: {outcome:?}");
+        assert!(outcome.stdout.contains("stopped") && outcome.stderr.is_empty(), "{stop:?}: {outcome:?}");
     }
 }
 

@@ -12,6 +12,8 @@
 //! | `wait` | awaits a reduction to which one member does not contribute, beside a call that nobody makes and a buffer for which no call comes |
 //! | `linger` | ends, with an entry that awaits a value which nobody sends |
 //! | `spin` | like `idle`, but for the last PE, whose entry does not end |
+//! | `heed HOW` | waits on its first and its last PE until somebody asks for the job's end, and then ends, or goes on for ever (`not`) |
+//! | `employ` | starts a process on each node that sleeps, and waits for ever |
 //! | `flood` | traffic of every kind between all nodes, until something ends it |
 //! | `panic PE` | panics on that PE |
 //! | `drop PE` | ends well, but for the drop of the member on that PE, which panics |
@@ -150,6 +152,20 @@ impl Member {
         self.contribute(set(source.handle()), to);
         // Registered for as long as the job lives.
         std::mem::forget(source);
+    }
+
+    #[entry]
+    async fn heed(_this: This<Self>, done: Callback<()>) {
+        chare::shutdown_requested().await;
+        done.send(());
+    }
+
+    #[entry]
+    #[expect(clippy::zombie_processes, reason = "whether somebody else ends it is the question")]
+    fn employ(&mut self, done: Callback<()>) {
+        let sleeper = std::process::Command::new("sleep").arg("1000").spawn().expect("it starts");
+        println!("{} has employed {}", chare::my_node(), sleeper.id());
+        self.contribute(barrier(), done);
     }
 
     #[entry]
@@ -368,6 +384,19 @@ async fn strand() {
     chare::quiescence().await;
 }
 
+async fn heed(members: MemberProxy, is_stubborn: bool) {
+    let asked = chare::shutdown_requested();
+    let (elsewhere, done) = chare::future::<()>();
+    members.on(PeId(chare::pes() - 1)).heed(done);
+    println!("heeds");
+    asked.await;
+    elsewhere.await;
+    println!("asked");
+    if is_stubborn {
+        idle().await;
+    }
+}
+
 async fn idle() {
     println!("idle");
     chare::future::<()>().0.await;
@@ -395,6 +424,13 @@ fn main() -> ExitCode {
             Some("wait") => wait().await,
             Some("linger") => linger().await,
             Some("spin") => spin().await,
+            Some("heed") => heed(members, argument(1) == "not").await,
+            Some("employ") => {
+                let (employed, done) = chare::future();
+                members.employ(done);
+                employed.await;
+                idle().await;
+            }
             Some("flood") => flood(members).await,
             Some("panic") => members.on(PeId(number(1))).fail(),
             Some("drop") => members.on(PeId(number(1))).become_fragile(),

@@ -3,13 +3,17 @@
 
 use crate::model::arguments::Message;
 use crate::model::callback::{Callback, Goal};
+use crate::model::error::NameError;
 use crate::model::ids::{NodeId, PeId, Target};
 use crate::model::reply::Reply;
 use crate::pe::Pe;
 use crate::pe::futures::Future;
+use crate::services::names::{self, Named};
 use crate::services::quiescence::Asker;
-use crate::services::{aggregation, quiescence as detection, readonly as values};
+use crate::services::{aggregation, quiescence as detection, readonly as values, shutdown};
+use chare_lrts::codec;
 use rand::TryRng;
+use std::any::type_name;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -112,6 +116,34 @@ pub fn exit(code: i32) {
     Pe::current(|pe| pe.node.exit(code));
 }
 
+/// Waits until somebody asks for the job's end: for the first SIGINT or SIGTERM that any process of the job gets, from a terminal, a launcher
+/// or a batch system. Once this was called, that signal no longer ends the job: the program does, by [`exit`] or by the end of `main`, when
+/// it has done what it began. A second signal, half a second later or more, ends the process that gets it.
+///
+/// It holds from the call on, on node 0; other nodes tell node 0 by a message. Quiescence does not wait for it, and neither does the end of
+/// the job. Costs a thread of node 0, which sleeps, and a message to each node when the signal comes. A signal that the program ignores is
+/// not heard (as SIGHUP under `nohup`), and one that it has a handler for goes there as well. The future may be sent to other threads.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let asked = chare::shutdown_requested();
+///     // A service would serve until then.
+///     assert!(chare::timeout(Duration::from_millis(5), asked).await.is_err(), "nobody has asked");
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+pub fn shutdown_requested() -> impl std::future::Future<Output = ()> + Send + use<> {
+    let mut came = Pe::current(|pe| shutdown::ask(&pe.node));
+    async move {
+        if came.wait_for(|came| *came).await.is_err() {
+            // The job is over here, and nobody is left to ask for its end.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
 /// A future on this PE and the callback that resolves it, once, from anywhere. Costs one small allocation.
 pub fn future<T: Message>() -> (Future<T>, Callback<T>) {
     Pe::current(|pe| {
@@ -146,6 +178,70 @@ pub(crate) async fn all_over() {
     let (over, callback) = future::<()>();
     Pe::current(|pe| detection::request(pe, Asker::End, callback.erase()));
     over.await;
+}
+
+/// Registers a proxy by a name, by which [`named`] finds it from anywhere in the job: so that parts of a program need not be handed each
+/// other's proxies. The first who registers a name has it until the job is over. The future may be dropped, if nobody cares whether the
+/// name was free.
+///
+/// Costs a message to the PE that keeps the name, which the name's hash says, and one back. Registered is a copy of the proxy: of a chare
+/// that is destroyed, too. Any value of up to 64 KiB does for a proxy.
+///
+/// ```
+/// use chare::prelude::*;
+///
+/// struct Accounts;
+///
+/// #[chare]
+/// impl Accounts {
+///     #[entry]
+///     fn new() -> Self {
+///         Self
+///     }
+///
+///     #[entry]
+///     fn balance(&mut self) -> i64 {
+///         17
+///     }
+/// }
+///
+/// let code = chare::Job::in_process(2, 2).run(|| async {
+///     chare::register("accounts", &AccountsProxy::create()).await.expect("the name is free");
+///     // Anywhere else:
+///     let accounts = chare::named::<AccountsProxy>("accounts").await.expect("it is registered");
+///     assert_eq!(accounts.balance().await, 17);
+///     assert!(chare::named::<u64>("accounts").await.is_err(), "it is no number");
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+///
+/// # Errors
+/// [`NameError::Taken`], also if it is the same proxy, and [`NameError::NoRoom`].
+///
+/// # Panics
+/// If the value refuses to be encoded.
+pub fn register<P: Message>(name: &str, proxy: &P) -> Future<Result<(), NameError>> {
+    let mut bytes = Vec::new();
+    codec::encode_into(proxy, &mut bytes)
+        .unwrap_or_else(|error| panic!("what is to be named {name:?} cannot be sent: {error}"));
+    let (registered, told) = future();
+    let value = Named { what: type_name::<P>().to_owned(), bytes };
+    Pe::current(|pe| names::register(pe, name.to_owned(), value, told.erase()));
+    registered
+}
+
+/// Finds the proxy that is [registered](register) by a name. Costs a message to the PE that keeps the name, and one back: keep what it
+/// finds. It does not wait for a name that comes later.
+///
+/// # Errors
+/// [`NameError::Unknown`], and [`NameError::OtherType`] if it is another type's.
+pub async fn named<P: Message>(name: &str) -> Result<P, NameError> {
+    let (found, told) = future::<Option<Named>>();
+    Pe::current(|pe| names::find(pe, name.to_owned(), told.erase()));
+    let Named { what, bytes } = found.await.ok_or_else(|| NameError::Unknown { name: name.to_owned() })?;
+    let wanted = type_name::<P>();
+    let value = (what == wanted).then(|| codec::decode(&bytes).ok()).flatten();
+    value.ok_or_else(|| NameError::OtherType { name: name.to_owned(), what, wanted: wanted.to_owned() })
 }
 
 /// Sets a readonly value, which every PE reads by its type; only in `main`, before its first `.await`, and before it has sent so much that

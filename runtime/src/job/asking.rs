@@ -6,7 +6,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "waits for signals of the process")]
 
-use super::dispositions;
+use crate::base::dispositions;
 use crate::node::Node;
 use crate::services::survey;
 use chare_lrts::events;
@@ -52,7 +52,7 @@ fn listen(node: &Arc<Node>) -> io::Result<Attention> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::dispositions::{Disposition, of};
+    use crate::base::dispositions::{Disposition, of};
     use std::sync::atomic::AtomicBool;
 
     #[test]

@@ -11,7 +11,6 @@ pub mod config;
 pub(crate) mod cpus;
 #[cfg(feature = "dashboard")]
 mod dashboard;
-mod dispositions;
 mod goodbye;
 mod greeting;
 pub(crate) mod in_process;

@@ -3,6 +3,7 @@
 use crate::model::ids::{NodeId, PeId};
 use chare_device::DeviceError;
 use chare_lrts::{LrtsError, TransferError};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The reason that something asked of a job has no answer.
@@ -15,6 +16,46 @@ pub enum NoAnswer {
     /// Whoever was to answer panicked, or was destroyed before.
     #[error("{0}")]
     Failed(String),
+}
+
+/// The reason that a name could not be registered or found; see [`register`](crate::register()) and [`named`](crate::named()).
+#[derive(Clone, PartialEq, Eq, Debug, Error, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum NameError {
+    /// Nothing is registered by this name.
+    #[error(
+        "nothing is registered by the name {name:?}: `chare::register` it, and await that, before somebody looks for it"
+    )]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// Something is registered by this name already.
+    #[error("the name {name:?} is taken, by a `{what}`: names stay as long as their job, so choose another")]
+    Taken {
+        /// The name.
+        name: String,
+        /// The type of what has it.
+        what: String,
+    },
+    /// What is registered by this name is of another type.
+    #[error("the name {name:?} is that of a `{what}`, not of a `{wanted}`")]
+    OtherType {
+        /// The name.
+        name: String,
+        /// The type of what is registered.
+        what: String,
+        /// The type that was asked for.
+        wanted: String,
+    },
+    /// The name or the value is too long, or there are too many.
+    #[error(
+        "there is no room for the name {name:?}: names have at most 256 bytes, their values 64 KiB, and one PE keeps 65,536"
+    )]
+    NoRoom {
+        /// The name.
+        name: String,
+    },
 }
 
 /// The reason that a job could not start or had to end.

@@ -2,7 +2,7 @@
 //! and awaits its own result. Whatever the order of events, each client gets the sum over what its own calls brought.
 
 use chare::prelude::*;
-use chare::{ArrayOptions, Job};
+use chare::{ArrayOptions, Job, NameError};
 use serde::{Deserialize, Serialize};
 
 /// Nodes and PEs per node.
@@ -184,5 +184,62 @@ fn clients_of_an_array_get_the_sum_over_who_hears_the_call_while_elements_come_a
         }
         chare::quiescence().await;
         assert_eq!(heard.borrow()[..sums.len()], sums);
+    });
+}
+
+/// Finds all names from its PE.
+struct Finder;
+
+#[chare(group)]
+impl Finder {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    async fn find(this: This<Self>, names: Vec<String>, done: Callback<u64>) {
+        for (number, name) in names.iter().enumerate() {
+            let found = chare::named::<FinderElementProxy>(name).await.expect("it is registered");
+            let expected = this.this_collection().on(PeId(number as u32 % chare::pes()));
+            assert_eq!(found, expected, "{name}");
+            let unknown = chare::named::<FinderElementProxy>(&format!("{name}?")).await;
+            assert_eq!(unknown, Err(NameError::Unknown { name: format!("{name}?") }));
+        }
+        this.with(|finder| finder.contribute(sum(1), done));
+    }
+
+    /// Tries to have the name.
+    #[entry]
+    async fn claim(this: This<Self>, name: String, done: Callback<u64>) {
+        let claimed = chare::register(&name, &this.this_chare()).await;
+        if let Err(error) = &claimed {
+            let what = std::any::type_name::<FinderElementProxy>().to_owned();
+            assert_eq!(*error, NameError::Taken { name, what });
+        }
+        this.with(|finder| finder.contribute(sum(u64::from(claimed.is_ok())), done));
+    }
+}
+
+#[test]
+fn names_are_found_from_everywhere_and_one_of_many_gets_each() {
+    in_every_job(|| async {
+        let finders = FinderProxy::create();
+        let names: Vec<String> = (0..8).map(|number| format!("finder {number}")).collect();
+        for (number, name) in names.iter().enumerate() {
+            let finder = finders.on(PeId(number as u32 % chare::pes()));
+            chare::register(name, &finder).await.expect("the name is free");
+        }
+        let (found, done) = chare::future();
+        finders.find(names.clone(), done);
+        assert_eq!(found.await, u64::from(chare::pes()));
+        let (claimed, done) = chare::future();
+        finders.claim("contended".to_owned(), done);
+        assert_eq!(claimed.await, 1);
+        let error = chare::named::<FinderProxy>(&names[0]).await.expect_err("it is one of the group");
+        let words = error.to_string();
+        assert!(words.contains("FinderElementProxy") && words.contains("FinderProxy`"), "{words}");
+        let long = "n".repeat(300);
+        assert_eq!(chare::register(&long, &1_u64).await, Err(NameError::NoRoom { name: long }));
     });
 }

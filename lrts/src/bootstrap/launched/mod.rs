@@ -149,6 +149,15 @@ struct Line {
     closed: AtomicBool,
 }
 
+/// The end of a job, as a node hears of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ordered {
+    /// The launcher ends the job, for this reason; it sees to what the node has started.
+    Aborted(String),
+    /// The launcher is gone, or cannot be understood: nobody sees to what the node has started.
+    Abandoned(String),
+}
+
 /// A running node's line to its launcher. Dropping it ends the watch, too.
 ///
 /// Reports are delivered if the launcher lives; if it does not, the watch says so, and nobody is left to read a report.
@@ -172,23 +181,24 @@ impl Control {
         self.report(&FromNode::Finished { code });
     }
 
-    /// Listens in a thread of its own for the end of the job, and calls `on_abort` with the reason, once.
+    /// Listens in a thread of its own for the end of the job, and calls `on_end` with it, once.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn watch(&self, on_abort: impl FnOnce(String) + Send + 'static) -> io::Result<()> {
+    pub fn watch(&self, on_end: impl FnOnce(Ordered) + Send + 'static) -> io::Result<()> {
         let line = Arc::clone(&self.line);
         std::thread::Builder::new().name("chare-control".into()).spawn(move || {
-            let reason = loop {
-                match receive(&line.socket, None) {
-                    Err(LrtsError::Bootstrap(reason)) => break reason,
-                    Err(other) => break other.to_string(),
+            let end = loop {
+                match control::receive(&line.socket) {
+                    Ok(Some((ToNode::Abort { message }, _))) => break Ordered::Aborted(message),
                     // Left over from an exchange that this node gave up.
-                    Ok(_) => {}
+                    Ok(Some(_)) => {}
+                    Ok(None) => break Ordered::Abandoned(GONE.to_owned()),
+                    Err(cause) => break Ordered::Abandoned(unheard(&cause)),
                 }
             };
             if !line.closed.load(Ordering::Acquire) {
-                on_abort(reason);
+                on_end(end);
             }
         })?;
         Ok(())
@@ -219,9 +229,15 @@ fn receive(socket: &OwnedFd, deadline: Option<Instant>) -> Result<(ToNode, Optio
     match control::receive(socket) {
         Ok(Some((ToNode::Abort { message }, _))) => Err(LrtsError::Bootstrap(message)),
         Ok(Some(message)) => Ok(message),
-        Ok(None) => Err(LrtsError::Bootstrap("the launcher of this job is gone".into())),
-        Err(cause) => Err(LrtsError::Bootstrap(format!("hearing from the launcher failed: {cause}"))),
+        Ok(None) => Err(LrtsError::Bootstrap(GONE.into())),
+        Err(cause) => Err(LrtsError::Bootstrap(unheard(&cause))),
     }
+}
+
+const GONE: &str = "the launcher of this job is gone";
+
+fn unheard(cause: &io::Error) -> String {
+    format!("hearing from the launcher failed: {cause}")
 }
 
 fn unexpected(message: &ToNode) -> LrtsError {

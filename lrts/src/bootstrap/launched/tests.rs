@@ -99,7 +99,7 @@ fn reports_arrive_and_an_abort_reaches_the_watch() {
     let (launcher, node) = pair();
     let control = joined(&launcher, node, 2).into_control();
     let (said, hears) = mpsc::channel();
-    control.watch(move |reason| said.send(reason).unwrap()).unwrap();
+    control.watch(move |end| said.send(end).unwrap()).unwrap();
     control.report_lost(NodeId(0), "silence");
     control.report_failure("x".repeat(100_000));
     control.finished(3);
@@ -108,7 +108,8 @@ fn reports_arrive_and_an_abort_reaches_the_watch() {
     assert_eq!(next(), FromNode::Failed { message: "x".repeat(control::TEXT_BYTES_MAX) });
     assert_eq!(next(), FromNode::Finished { code: 3 });
     control::send(&launcher, &ToNode::Abort { message: "over".into() }, None).unwrap();
-    assert!(hears.recv_timeout(Duration::from_secs(20)).unwrap().contains("over"));
+    let end = hears.recv_timeout(Duration::from_secs(20));
+    assert_eq!(end, Ok(Ordered::Aborted("over".to_owned())));
 }
 
 #[test]
@@ -116,14 +117,15 @@ fn a_dead_launcher_reaches_the_watch_and_a_dropped_control_does_not() {
     let (launcher, node) = pair();
     let control = joined(&launcher, node, 2).into_control();
     let (said, hears) = mpsc::channel();
-    control.watch(move |reason| said.send(reason).unwrap()).unwrap();
+    control.watch(move |end| said.send(end).unwrap()).unwrap();
     drop(launcher);
-    assert!(hears.recv_timeout(Duration::from_secs(20)).unwrap().contains("gone"));
+    let end = hears.recv_timeout(Duration::from_secs(20));
+    assert!(matches!(end, Ok(Ordered::Abandoned(cause)) if cause.contains("gone")));
 
     let (launcher, node) = pair();
     let control = joined(&launcher, node, 2).into_control();
-    let (said, hears) = mpsc::channel::<String>();
-    control.watch(move |reason| said.send(reason).unwrap()).unwrap();
+    let (said, hears) = mpsc::channel::<Ordered>();
+    control.watch(move |end| said.send(end).unwrap()).unwrap();
     drop(control);
     let ended = hears.recv_timeout(Duration::from_secs(20));
     assert_eq!(ended, Err(mpsc::RecvTimeoutError::Disconnected));

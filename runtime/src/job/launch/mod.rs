@@ -14,8 +14,9 @@
 //! messages between launcher and agents; `job` decides; `launcher` runs it all; `output` prints. The messages between a node and its
 //! agent are `chare_lrts::bootstrap::control`.
 //!
-//! 1. No node outlives its launcher, however the launcher ends: the kernel kills its children, and agents on other hosts see their pipe
-//!    end. What a node has started ends with the node, unless it has left the node's process group.
+//! 1. No node outlives its launcher, however the launcher ends: the kernel kills its children before they have joined, afterwards they see
+//!    their socket end, and agents on other hosts their pipe. What a node has started ends with the node, unless it has left the node's
+//!    process group.
 //! 2. A job that fails reports the cause once, on standard error, and ends with a code that is not zero. Nothing hangs.
 //! 3. Processes meet through inherited descriptors only: nothing has a name that others could guess or that could be left behind.
 

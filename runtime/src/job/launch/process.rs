@@ -2,7 +2,8 @@
 //!
 //! 1. The process leads a process group of its own: a terminal's Ctrl-C reaches it through the launcher, once, and force reaches all that
 //!    it started as well.
-//! 2. The kernel kills the process when the thread that started it ends. That thread runs the launcher to its end.
+//! 2. The kernel kills the process when the thread that started it ends. That thread runs the launcher to its end. A node that has joined
+//!    takes that over: it sees its socket end, and kills its group with itself.
 //! 3. The process inherits standard input, output, error and one socket; no other descriptor, whatever the launcher's own caller left
 //!    open: a lock on a file would be held for as long as any process of the job lives.
 //! 4. The group ends with its process: what is left of it is killed before the process is reaped. Afterwards nobody signals it: its number

@@ -1,6 +1,6 @@
 //! Signals that the launcher passes on instead of dying of them.
 
-use crate::job::dispositions::{self, Disposition};
+use crate::base::dispositions::{self, Disposition};
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedSender;

@@ -31,14 +31,17 @@ use crate::model::error::JobError;
 #[cfg(feature = "dashboard")]
 use crate::node::Node;
 use crate::node::devices::DeviceChoice;
-use chare_lrts::bootstrap::launched::Launched;
+use crate::services::shutdown::{self, Held};
+use chare_lrts::bootstrap::launched::{Launched, Ordered};
 use chare_lrts::bootstrap::listening::Listening;
 use chare_lrts::bootstrap::managed::Managed;
 use chare_lrts::bootstrap::single::Single;
 use chare_lrts::bootstrap::{Bootstrap, quit};
 use chare_lrts::reach::ReachOptions;
-use chare_lrts::{LrtsError, NodeId};
+use chare_lrts::{LrtsError, NodeId, events};
 use end::{End, exit_byte, join_within};
+use rustix::process::{Signal, getpgrp, kill_process_group};
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -288,15 +291,16 @@ impl Program {
 
     fn run_alone(&self, main: Main) -> ExitCode {
         let opened = life::open(&self.options(), JobNumbers::begin(), &mut Single::new());
-        self.drive(opened, Some(main), say).exit()
+        self.drive(opened, (Some(main), None), say).exit()
     }
 
     /// Runs a node of a job that a foreign launcher started. The node that fails prints the cause; the others were told by it.
     fn run_managed(&self, mut managed: Managed, main: Main) -> ExitCode {
+        let held = hold_signals(managed.node());
         let main = (managed.node() == NodeId(0)).then_some(main);
         let opened = life::open(&self.options(), JobNumbers::begin(), &mut managed);
         let session = managed.into_session();
-        let end = self.drive(opened, main, say);
+        let end = self.drive(opened, (main, held), say);
         // After a failure too: a launcher that believes a process has crashed throws its last output away.
         session.finish();
         end.exit()
@@ -304,21 +308,25 @@ impl Program {
 
     /// Runs a node of a job that our own launcher started: failures are reported to the launcher, which prints them, once.
     fn run_launched(&self, mut launched: Launched, main: Main) -> ExitCode {
+        let held = hold_signals(launched.node());
         let main = (launched.node() == NodeId(0)).then_some(main);
         let mut opened = life::open(&self.options(), JobNumbers::begin(), &mut launched);
         let control = Arc::new(launched.into_control());
         // The launcher has printed the cause, or is gone.
-        if let Err(error) = control.watch(|_| quit(1)) {
+        if let Err(error) = control.watch(end_as_ordered) {
             opened = opened.and_then(|ready| {
                 let cause = format!("no thread for the launcher's messages: {error}");
                 Err(JobError::Lrts { node: ready.node.id, cause: LrtsError::Bootstrap(cause) })
             });
+        } else {
+            // The kernel would end this process alone, and leave what it has started.
+            let _ = rustix::process::set_parent_process_death_signal(None);
         }
         let herald = {
             let control = Arc::clone(&control);
             move |error: &JobError| report(&control, error)
         };
-        let end = self.drive(opened, main, herald);
+        let end = self.drive(opened, (main, held), herald);
         match &end.result {
             Ok(code) => control.finished(exit_byte(*code)),
             // This node was told by another one, whose own report may still be on its way.
@@ -340,11 +348,12 @@ impl Program {
         Dashboard::serve(node, at).inspect_err(cannot).ok()
     }
 
-    /// Runs a node to its end. If this node is the one that fails, `herald` reports the cause.
+    /// Runs a node to its end: node 0 with `main`, the others with the signals that they hold. If this node is the one that fails, `herald`
+    /// reports the cause.
     fn drive(
         &self,
         opened: Result<ReadyNode, JobError>,
-        main: Option<Main>,
+        (main, held): (Option<Main>, Option<Held>),
         herald: impl FnOnce(&JobError) + Send + 'static,
     ) -> End {
         let ready = match opened {
@@ -356,6 +365,9 @@ impl Program {
         };
         let node = Arc::clone(&ready.node);
         node.set_herald(herald);
+        if let Some(Err(cause)) = held.map(|held| shutdown::hear(&node, held)) {
+            events::warn(format_args!("SIGINT and SIGTERM are not heard: {cause}"));
+        }
         let attention = asking::attend(&node);
         #[cfg(feature = "dashboard")]
         let dashboard = self.serve_dashboard(&node);
@@ -390,6 +402,21 @@ enum Role {
     Launcher,
     /// The only node.
     Alone,
+}
+
+/// Ends this process because the job is over. Where the launcher is gone, so that it ends nobody, all that this process has started ends as
+/// well, which is in the group that the launcher has made for the node.
+fn end_as_ordered(end: Ordered) {
+    if let Ordered::Abandoned(_) = end {
+        let _ = kill_process_group(getpgrp(), Signal::KILL);
+    }
+    quit(1)
+}
+
+/// Holds the signals that ask for the job's end, on all nodes but node 0: before they meet it, so that none is lost once node 0 runs.
+fn hold_signals(node: NodeId) -> Option<Held> {
+    let cannot = |cause: &io::Error| events::warn(format_args!("SIGINT and SIGTERM are not held: {cause}"));
+    (node != NodeId(0)).then(|| shutdown::hold().inspect_err(cannot).ok()).flatten()
 }
 
 fn startup_patience() -> Result<Duration, Refusal> {

@@ -11,7 +11,8 @@
 //! 6. A node that joined and whose process is stopped (SIGSTOP, SIGTSTP) keeps the others waiting, and is not lost, however long that
 //!    takes: whoever stopped it may let it go on. After [`STOP_UNNOTICED`] the user is told, once for each stop.
 //! 7. A signal that asks for the job's end is passed on. A second one ends the job, and so does [`END_PATIENCE`] after SIGTERM, which no
-//!    keyboard sends.
+//!    keyboard sends. The same signal within [`TOGETHER`] is the first one still: `timeout` and batch systems send it to a process and to
+//!    the group of the process.
 
 mod cause;
 mod gather;
@@ -41,6 +42,9 @@ const STOP_UNNOTICED: Duration = Duration::from_secs(4);
 /// How long nodes may take to end after SIGTERM: as long as Slurm waits before it kills (`KillWait`). A program may save its work; a
 /// library's own handler may hang.
 const END_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time within which a signal is the same as the one before: longer than who sends it twice takes, shorter than a user who insists.
+const TOGETHER: Duration = Duration::from_millis(500);
 
 /// A host of the job.
 pub(super) struct HostState {
@@ -95,7 +99,8 @@ pub(super) struct Job {
     first_join: Option<Instant>,
     told_of_strangers: bool,
     passed_on: Vec<i32>,
-    asked_to_end: bool,
+    /// The first signal that asked for the job's end, and when it came.
+    asked_to_end: Option<(i32, Instant)>,
     /// The time until which the nodes may end by themselves after SIGTERM.
     must_end_by: Option<Instant>,
     first_bad_code: Option<u8>,
@@ -124,7 +129,7 @@ impl Job {
             first_join: None,
             told_of_strangers: false,
             passed_on: Vec::new(),
-            asked_to_end: false,
+            asked_to_end: None,
             must_end_by: None,
             first_bad_code: None,
             phase: Phase::Running,
@@ -225,8 +230,11 @@ impl Job {
     /// Passes a signal on; the second one that asks for the job's end ends it.
     pub(super) fn signal(&mut self, number: i32, now: Instant) {
         let asks_for_end = ![Signal::USR1.as_raw(), Signal::USR2.as_raw()].contains(&number);
-        if asks_for_end && std::mem::replace(&mut self.asked_to_end, true) {
-            return self.end(Cause::last_word(ended_by(number), signal_code(number)), now);
+        match self.asked_to_end.filter(|_| asks_for_end) {
+            Some((first, at)) if first == number && now.duration_since(at) < TOGETHER => return,
+            Some(_) => return self.end(Cause::last_word(ended_by(number), signal_code(number)), now),
+            None if asks_for_end => self.asked_to_end = Some((number, now)),
+            None => {}
         }
         if number == Signal::TERM.as_raw() {
             self.must_end_by = Some(now + END_PATIENCE);

@@ -273,6 +273,18 @@ fn signals_are_passed_on_and_the_second_one_insists() {
 }
 
 #[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    let mut story = Story::joined();
+    story.job.signal(15, story.now);
+    story.wait(TOGETHER - Duration::from_millis(1));
+    story.job.signal(15, story.now);
+    assert_eq!((story.job.take_orders().len(), story.job.has_failed()), (1, false));
+    story.wait(Duration::from_millis(1));
+    story.job.signal(15, story.now);
+    assert!(story.job.has_failed());
+}
+
+#[test]
 fn nodes_that_do_not_heed_sigterm_are_ended() {
     let mut story = Story::joined();
     story.job.signal(15, story.now);

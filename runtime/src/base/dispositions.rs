@@ -4,7 +4,7 @@ use rustix::process::Signal;
 
 /// What a process does with a signal unless it does what the system does by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Disposition {
+pub(crate) enum Disposition {
     /// It ignores the signal.
     Ignored,
     /// It has a handler for the signal.
@@ -12,7 +12,7 @@ pub(super) enum Disposition {
 }
 
 /// The disposition of a signal in this process; `None`: the system's default, or the kernel does not tell.
-pub(super) fn of(signal: Signal) -> Option<Disposition> {
+pub(crate) fn of(signal: Signal) -> Option<Disposition> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let is_in = |field: &str| {
         let mask = status.lines().find_map(|line| line.strip_prefix(field));
