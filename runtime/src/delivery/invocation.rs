@@ -72,12 +72,11 @@ pub(super) fn conclude(pe: &Pe, chare: Rc<dyn AnyChare>) {
     }
 }
 
-/// Removes a chare and drops it, which the user's code does: a panic there names the chare.
+/// Removes a chare and drops it.
 #[cold]
 fn remove(pe: &Pe, chare: Rc<dyn AnyChare>) {
     remove_if_destroyed(pe, chare.identity().target);
-    let unborn = Some(Rc::new(chare.identity().clone()));
-    pe.run_as(Running { unborn, ..Running::named("drop") }, || drop(chare));
+    pe.drop_chare(chare);
 }
 
 /// Handles the result of [`run`], for a chare that was in its PE's tables just now.

@@ -20,7 +20,28 @@ fn stack_position() -> usize {
     std::ptr::from_ref(std::hint::black_box(&mark)).addr()
 }
 
+/// A chare that is dropped: a panic there leaves the record of it.
+struct Dropping<'a> {
+    pe: &'a Pe,
+    identity: Identity,
+}
+
+impl Drop for Dropping<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let unborn = Some(Rc::new(self.identity.clone()));
+            self.pe.running.begin(Running { unborn, ..Running::named("drop") });
+        }
+    }
+}
+
 impl Pe {
+    /// Drops a chare that has left its PE, which is the user's code: a panic there names the chare.
+    pub(crate) fn drop_chare(&self, chare: Rc<dyn AnyChare>) {
+        let _dropping = Dropping { pe: self, identity: chare.identity().clone() };
+        drop(chare);
+    }
+
     /// Runs `body` and records it as `running` meanwhile. Entries do not run inside each other. After a panic the record stays: the
     /// scheduler names the failed entry by it.
     pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {

@@ -38,6 +38,7 @@ use crate::node::mailbox::{Mailbox, Work};
 use crate::node::way::{Receiver, Sender};
 use crate::node::{Node, NodeService};
 use begun_calls::BegunCalls;
+pub(crate) use clearing::Hearer;
 use creations::{CreatedChares, Epitaphs, Serials};
 use crossbeam_utils::CachePadded;
 use device_steps::DeviceSteps;
@@ -90,7 +91,7 @@ pub(crate) struct Service {
     /// Called when a PE that attends to the service has nothing else to do. Returns whether the service did anything.
     pub(crate) before_rest: fn(&Pe) -> bool,
     /// Hears of chares that have gone, and of events of collections: whoever keeps something by chare or collection.
-    pub(crate) event: fn(&Pe, &mut ChareEvent<'_>),
+    pub(crate) event: Option<Hearer>,
     /// Calls all chares that the service knows by one name, because a callback leads there.
     pub(crate) fire: Option<fn(&Pe, CallOfMany)>,
     /// Takes a call of a member that is not on its PE; exactly one service has this function.
@@ -116,7 +117,7 @@ impl Service {
             poll: |_| false,
             due: |_| None,
             before_rest: |_| false,
-            event: |_, _| (),
+            event: None,
             fire: None,
             absent: None,
             promises: |_, _| (),
@@ -166,6 +167,8 @@ pub(crate) struct Pe {
     pub(crate) futures: RefCell<Futures>,
     pub(crate) tasks: Tasks,
     services: &'static [Service],
+    /// Who hears of events: nobody else is asked, whoever goes.
+    hearers: Box<[Hearer]>,
     /// The state of each service on this PE.
     states: Box<[TypedBox; MOST_SERVICES]>,
     /// The services that want to be polled, one bit for each.
@@ -224,6 +227,7 @@ impl Pe {
                 services.get(number).map_or_else(|| TypedBox::new(()), |service| (service.state)())
             })),
             attention: Cell::new(0),
+            hearers: clearing::hearers(services),
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),
             running: Now::default(),
             times: node.is_timed.then(Box::default),

@@ -37,7 +37,7 @@ pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive: |_, arrival| Delivery::of::<ReductionMessage>(arrival), ..NodeService::NONE },
     state: || TypedBox::new(()),
     deliver: |pe, options, message| receive(pe, options, opened(message)),
-    event: |pe, event| match event {
+    event: Some(|pe, event| match event {
         ChareEvent::Born { collection } => report_creation(pe, *collection),
         ChareEvent::Called { broadcast } => hear(pe, *broadcast),
         ChareEvent::Gone { chare, left, .. } => {
@@ -46,7 +46,7 @@ pub(crate) const SERVICE: Service = Service {
             }
         }
         ChareEvent::Forgotten { .. } | ChareEvent::Over { .. } | ChareEvent::Ended { .. } => {}
-    },
+    }),
     ..Service::named(ID, "reductions")
 };
 

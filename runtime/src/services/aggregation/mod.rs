@@ -49,11 +49,11 @@ pub(crate) const SERVICE: Service = Service {
     deliver: |pe, options, message| delivery::deliver(pe, options, opened(message)),
     poll: buffers::flush_due,
     before_rest: flush,
-    event: |pe, event| {
+    event: Some(|pe, event| {
         if let ChareEvent::Ended { collection } = event {
             buffers::end(pe, *collection);
         }
-    },
+    }),
     clear: buffers::clear,
     ..Service::named(ID, "aggregation")
 };

@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive, ..NodeService::NONE },
     deliver: |pe, options, message| receive(pe, options, opened(message)),
-    event: |pe, event| match event {
+    event: Some(|pe, event| match event {
         ChareEvent::Gone { chare, parcel, .. } => {
             if let Target::Member(collection, index) = chare.target {
                 absence::tell_home(pe, (collection, index), std::mem::take(*parcel));
@@ -43,7 +43,7 @@ pub(crate) const SERVICE: Service = Service {
             }
         }
         ChareEvent::Born { .. } | ChareEvent::Called { .. } | ChareEvent::Ended { .. } => {}
-    },
+    }),
     absent: Some(absence::reroute),
     state: || TypedBox::new(creation::Own::default()),
     clear: |pe| drop(creation::own(pe).take()),

@@ -53,11 +53,11 @@ pub(crate) const SERVICE: Service = Service {
     deliver: |pe, options, message| run(pe, options, opened(message)),
     fire: Some(fire),
     state: || TypedBox::new(Calls::default()),
-    event: |pe, event| {
+    event: Some(|pe, event| {
         if let ChareEvent::Ended { collection } = event {
             pe.state::<Calls>(ID).borrow_mut().remove(collection);
         }
-    },
+    }),
     ..Service::named(ID, "broadcasts")
 };
 

@@ -59,7 +59,7 @@ pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive, ..NodeService::NONE },
     state: || TypedBox::new(RefCell::new(Sections::default())),
     deliver: |pe, options, message| receive(pe, options, opened(message)),
-    event: hear_of_element,
+    event: Some(hear_of_element),
     fire: Some(fire),
     promises: |pe, tell| state(pe).borrow().each_promise(pe.id, tell),
     clear: |pe| drop(state(pe).take()),
