@@ -93,7 +93,7 @@ fn a_limit_of_addresses_is_what_counts() {
         assert!(outcome.complaint().contains("bytes of addresses left"), "{options}: {outcome:?}");
     }
     let outcome = run(deprived("ulimit -v 300000", "handover +p 64"));
-    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
     assert!(outcome.complaint().contains("64 PEs begin with 301989888: raise the limit"), "{outcome:?}");
 }
 

@@ -41,6 +41,18 @@ fn wrong_options_are_answered_with_the_right_ones() {
     refused("handover +balancer GreedyLB", &["`+balancer` is an option of Charm++", "elements do not move"]);
 }
 
+#[cfg(feature = "sim")]
+#[test]
+fn what_a_simulated_job_has_not_is_refused() {
+    refused("handover +sim 2 +n 2", &["leave out `+n`"]);
+    refused("handover +sim 2 +p auto", &["`+p N`"]);
+    refused("handover +sim 2 +noshm", &["a network of its own"]);
+    refused("handover +sim 2 +pemap 0", &["leave out `+pemap`"]);
+    refused("handover +sim 10000", &["10000", "8192"]);
+    refused("handover +seed 2", &["+sim"]);
+    refused("handover +hosts 2", &["+sim"]);
+}
+
 #[test]
 fn processors_that_no_pe_will_use_are_told_of() {
     for (options, is_told) in [("", true), ("+p 1", false), ("+p 2", false), ("+n 2", false)] {

@@ -34,8 +34,6 @@ enum Stop {
     Signal(Signal),
     /// To each process of the job, as batch systems do.
     ToEach(Signal),
-    /// To the process that was started, which passes it on, and to each.
-    ToAll(Signal),
     /// To the last process alone.
     ToLast(Signal),
 }
@@ -48,10 +46,6 @@ impl Stop {
             Self::ByHttp => assert_eq!(ask(address, "POST", "/stop").0, 200),
             Self::Signal(signal) => service.signal(signal),
             Self::ToEach(signal) => each(signal),
-            Self::ToAll(signal) => {
-                service.signal(signal);
-                each(signal);
-            }
             Self::ToLast(signal) => {
                 let last = processes().max_by_key(|pid| pid.as_raw_nonzero()).expect("there are two");
                 kill_process(last, signal).expect("it runs");
@@ -119,7 +113,6 @@ fn a_service_of_two_processes_answers_what_it_began_and_stops() {
         Stop::Signal(Signal::TERM),
         Stop::ToEach(Signal::INT),
         Stop::ToEach(Signal::TERM),
-        Stop::ToAll(Signal::INT),
         Stop::ToLast(Signal::TERM),
     ] {
         let (service, address) = start("+n 2");

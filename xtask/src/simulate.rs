@@ -14,7 +14,7 @@ const PATIENCE_PER_SEED: Duration = Duration::from_secs(60);
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// How many seeds
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     /// The first seed
     #[arg(long, default_value_t = 0)]

@@ -42,15 +42,18 @@ impl Ambient {
 
     /// Runs `body` at this time, as this caller; what surrounded the thread before does so again afterwards, also when `body` panics.
     pub fn within<R>(self: &Rc<Self>, now_ns: u64, caller: u64, body: impl FnOnce() -> R) -> R {
-        struct Restore(Option<Rc<Ambient>>);
-        impl Drop for Restore {
+        /// The surroundings before, and the time and caller that these had.
+        struct Restore<'a>(Option<Rc<Ambient>>, &'a Ambient, (u64, u64));
+        impl Drop for Restore<'_> {
             fn drop(&mut self) {
-                CURRENT.set(self.0.take());
+                let Self(before, ambient, (now_ns, caller)) = self;
+                ambient.now_ns.set(*now_ns);
+                ambient.caller.set(*caller);
+                CURRENT.set(before.take());
             }
         }
-        self.now_ns.set(now_ns);
-        self.caller.set(caller);
-        let _restore = Restore(CURRENT.replace(Some(Rc::clone(self))));
+        let before = (self.now_ns.replace(now_ns), self.caller.replace(caller));
+        let _restore = Restore(CURRENT.replace(Some(Rc::clone(self))), self, before);
         body()
     }
 }
@@ -58,7 +61,8 @@ impl Ambient {
 /// Asks the surroundings of the step that runs, if this thread is driven.
 #[inline]
 fn ask<R>(question: impl FnOnce(&Ambient) -> R) -> Option<R> {
-    CURRENT.with_borrow(|current| current.as_deref().map(question))
+    // A thread that ends is driven by nobody any more.
+    CURRENT.try_with(|current| current.borrow().as_deref().map(question)).ok().flatten()
 }
 
 #[inline]
@@ -102,6 +106,7 @@ mod tests {
             let inner = other.within(25, 6, || (dice::draw(), clock::now_ns(), Caller::current()));
             assert_eq!((inner.1, inner.2), (25, Caller::Driven(6)));
             assert_ne!(inner.0, drawn, "a stream of its own");
+            one.within(12, 7, || assert_eq!(clock::now_ns(), 12));
             assert_eq!((clock::now_ns(), Caller::current(), may_block()), (10, Caller::Driven(5), false));
             (drawn, clock::now())
         });

@@ -2,7 +2,6 @@
 //!
 //! Nothing else of this crate and of `chare` asks the machine for these, but for the files that say why (`clippy.toml` keeps it so):
 //! whoever drives a node, as a simulation does, then decides them all. A plain thread has the machine's, by one inlined call each.
-
 //!
 //! With the feature `sim` a thread may be driven: it carries out steps of many nodes one after another, each in the surroundings that
 //! [`Ambient`] holds for its node.

@@ -161,7 +161,8 @@ impl Regions {
     }
 
     /// Registers memory between whose bytes others lie that are not registered: it is [filled](crate::reach::Reach::fill) in place, by
-    /// whoever has its layout. Gets, puts and claims of ranges are refused, for they know no layout.
+    /// whoever has its layout. Gets, puts and claims of ranges are refused where this node carries them out; a neighbour that maps the memory
+    /// is trusted with its layout, as with all that it maps.
     ///
     /// # Errors
     /// The memory itself when all slots of the board are taken, but for a few.

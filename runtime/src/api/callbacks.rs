@@ -33,7 +33,7 @@ impl Guard {
         Pe::current(|pe| {
             pe.leave_inside(0);
             let cause = format!("in a closure of a callback that it made: {cause}");
-            match chare.upgrade() {
+            match chare.upgrade().filter(|chare| !chare.identity().is_gone()) {
                 Some(chare) => outlive(pe, &chare, entry, cause),
                 None => {
                     let what = format!("{entry} of a chare that is gone");

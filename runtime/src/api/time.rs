@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// The time on the clock of the PE, which [`sleep`], [`timeout`] and [`interval`] wait by: the machine's, unless whoever drives the job gives
-/// it another.
+/// it another. In a simulated job it stands still between two waits.
 ///
 /// ```
 /// let begin = chare::now();

@@ -63,6 +63,6 @@ fn remove(pe: &Pe, target: Target) {
     let left = removed.identity().standing.replace(Standing::GONE);
     let mut parcel = Parcel::default();
     pe.tell(ChareEvent::Gone { chare: removed.identity(), left, parcel: &mut parcel });
-    // Dropped after the borrow: dropping the chare's state may run code of the user.
-    drop(removed);
+    // After the borrow: dropping the chare's state may run code of the user.
+    pe.drop_chare(removed);
 }

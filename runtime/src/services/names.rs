@@ -39,8 +39,11 @@ pub(crate) const SERVICE: Service = Service {
 pub(crate) const NAME_BYTES_MAX: usize = 256;
 const VALUE_BYTES_MAX: usize = 1 << 16;
 
-/// The most names on one PE: with the longest values a job of one PE keeps 4 GiB, and with proxies 20 MB.
+/// The most names on one PE: with proxies 20 MB.
 const NAMES_MAX: usize = 1 << 16;
+
+/// The most bytes of names and values on one PE: three times what as many proxies take.
+const BYTES_MAX: usize = 64 << 20;
 
 /// A value as it is kept.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -85,17 +88,24 @@ impl SystemMessage for Message {
 
 /// The names that this PE keeps.
 #[derive(Default)]
-struct Names(FxHashMap<String, Named>);
+struct Names {
+    by_name: FxHashMap<String, Named>,
+    /// Of names and values.
+    bytes: usize,
+}
 
 impl Names {
     fn register(&mut self, name: String, value: Named) -> Result<(), NameError> {
         let (name_bytes, value_bytes) = (name.len(), value.what.len() + value.bytes.len());
-        if name_bytes > NAME_BYTES_MAX || value_bytes > VALUE_BYTES_MAX || self.0.len() >= NAMES_MAX {
+        let is_too_long = name_bytes > NAME_BYTES_MAX || value_bytes > VALUE_BYTES_MAX;
+        let bytes = self.bytes.saturating_add(name_bytes).saturating_add(value_bytes);
+        if is_too_long || self.by_name.len() >= NAMES_MAX || bytes > BYTES_MAX {
             return Err(NameError::NoRoom { name });
         }
-        match self.0.entry(name) {
+        match self.by_name.entry(name) {
             Entry::Vacant(free) => {
                 free.insert(value);
+                self.bytes = bytes;
                 Ok(())
             }
             Entry::Occupied(taken) => {
@@ -134,7 +144,7 @@ fn receive(pe: &Pe, message: Message) {
             fire(pe, told, Arguments::new(answer));
         }
         Message::Find { name, told } => {
-            let found = names.borrow().0.get(&name).cloned();
+            let found = names.borrow().by_name.get(&name).cloned();
             fire(pe, told, Arguments::new(found));
         }
     }

@@ -151,8 +151,9 @@ pub(crate) fn hold() -> io::Result<Held> {
 /// When the kernel grants no thread.
 pub(crate) fn hear(node: &Arc<Node>, Held { mut signals, claim }: Held) -> io::Result<()> {
     let hearing = Hearing { handle: signals.handle(), _claim: claim };
+    *requests(node).hearing.lock() = Some(hearing);
+    let heard = requests(node);
     let node = Arc::downgrade(node);
-    *requests(&node.upgrade().expect("the caller has it")).hearing.lock() = Some(hearing);
     let listen = move || {
         let mut first: Option<Instant> = None;
         for signal in signals.forever() {
@@ -168,7 +169,12 @@ pub(crate) fn hear(node: &Arc<Node>, Held { mut signals, claim }: Held) -> io::R
             }
         }
     };
-    std::thread::Builder::new().name("requests".to_owned()).spawn(listen).map(drop)
+    let started = std::thread::Builder::new().name("requests".to_owned()).spawn(listen);
+    if started.is_err() {
+        // The signals do what they did before.
+        drop(heard.hearing.lock().take());
+    }
+    started.map(drop)
 }
 
 /// Sees to it that the job's processes hear the signals; returns where the node learns of a request. On any thread.
@@ -219,7 +225,7 @@ fn arrive(node: &Arc<Node>, arrival: Arrival<'_>) -> Result<Option<Delivery>, St
             let known = known.ok_or("a signal that asks for no end")?;
             if requests(node).is_asked.load(Ordering::Relaxed) {
                 request(node);
-            } else if dispositions::of(known).is_none() {
+            } else if Claim::ends(signal) || dispositions::of(known).is_none() {
                 let (name, source) = (signal_name(signal).unwrap_or("a signal"), arrival.source);
                 events::warn(format_args!(
                     "chare: {source} got {name}, for which the program does not wait: the job ends"

@@ -70,6 +70,12 @@ fn attend(pe: &Pe) {
     pe.attend_to(ID, !state(pe).borrow().waiting.is_empty());
 }
 
+/// When the next timer of a PE is due.
+#[cfg(feature = "sim")]
+pub(crate) fn next_due(pe: &Pe) -> Option<Instant> {
+    state(pe).borrow().due()
+}
+
 /// Wakes the tasks whose time has come; returns whether there were any.
 fn wake_due(pe: &Pe) -> bool {
     let now = clock::now();

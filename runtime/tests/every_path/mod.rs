@@ -51,14 +51,16 @@ fn providers() -> Vec<&'static str> {
 /// Seeds of random orders in which every program has to pass, too.
 const SEEDS: [u64; 3] = [1, 2, 3];
 
-/// Seeds of simulated jobs in which every program has to pass, too: `CHARE_TEST_SEEDS` is the first and how many, as `1000+50`.
+/// Seeds of simulated jobs in which every program has to pass, too: `CHARE_TEST_SEEDS` is the first and how many, as `1000+50`. Odd ones
+/// shuffle, and spread the nodes over hosts.
 #[cfg(feature = "sim")]
 fn simulated_seeds() -> std::ops::Range<u64> {
-    let asked = asked_seeds().unwrap_or_else(|| "0+1".to_owned());
+    let asked = asked_seeds().unwrap_or_else(|| "1+1".to_owned());
     let numbers =
         asked.split_once('+').and_then(|(first, count)| Some((first.parse().ok()?, count.parse().ok()?)));
     let (first, count): (u64, u64) =
         numbers.expect("CHARE_TEST_SEEDS is two numbers with a plus sign between them");
+    assert!(count > 0, "CHARE_TEST_SEEDS asks for no seed");
     first..first + count
 }
 

@@ -2,8 +2,8 @@
 //!
 //! 1. Each open part is a region of its own. Who fills it claims it for writing: so no two write a part at the same time.
 //! 2. The claim ends before the buffer's owner hears that the part is filled, so that it gets the part back without waiting.
-//! 3. Between the elements of a part may lie those of others. Then its region is one that is filled in place alone, by its layout: no get and
-//!    no put of a peer reaches it.
+//! 3. Between the elements of a part may lie those of others. Then its region is one that is filled in place alone, by its layout: its node
+//!    refuses a peer's get or put of it. A process of the host that maps it is trusted.
 //! 4. A part is open only where that pays: its elements are too many to travel with a message. Who cannot reach it, or comes late, sends
 //!    the elements.
 

@@ -25,7 +25,8 @@ use world::Shape;
 /// The program is the same as for a real job, and so is the runtime below it: its scheduler, its services, flow control and zero-copy run
 /// as they are. The seed decides how long each frame is on its way (so in which order messages arrive), how long entries take, what the
 /// runtime draws, and what [`dice`](crate::dice()) draw. Entries have to take time from [`now`](crate::now()) and chance from `dice`, and not
-/// from the machine; they must not wait for other threads. What reaches out of the job ends it with an error: [`io`](crate::io()),
+/// from the machine. Time stands still within an entry, up to its end or its next `.await`: one that loops until `now` has gone on never ends,
+/// and so does one that waits for another thread or PE; [`sleep`](crate::sleep()) waits. What reaches out of the job ends it with an error: [`io`](crate::io()),
 /// [`job_handle`](crate::job_handle()). There are no devices.
 ///
 /// Needs the feature `sim`.
@@ -52,9 +53,11 @@ impl Simulation {
     /// A job of `nodes` nodes with `pes` PEs each, on one host, with the seed 0.
     ///
     /// # Panics
-    /// If either is 0.
+    /// If either is 0, or there are 2^28 PEs or more.
     pub fn new(nodes: u32, pes: u32) -> Self {
         assert!(nodes > 0 && pes > 0, "a job has at least one node and one PE");
+        let is_small = nodes.checked_mul(pes).is_some_and(|all| all < 1 << 28);
+        assert!(is_small, "a job of {nodes} nodes with {pes} PEs each is too large");
         let options =
             NodeOptions { pes: Pes::Number(pes), device: DeviceChoice::None, ..NodeOptions::default() };
         Self {

@@ -5,8 +5,8 @@
 //! 2. A turn takes time, which the world's dice draw; the PE has its next one then. A PE that rests has its next turn when what it knows of
 //!    is due, when it is woken, or when it is the one of its node, all of which rests, that looks after what has arrived.
 //! 3. A node whose PEs have all ended takes leave, while others may still run: what they refused, it has to send again.
-//! 4. If nothing can happen any more, or nothing but waiting has happened for [`STANDSTILL`], the job stands still: it is asked what waits,
-//!    and ends with that as its error.
+//! 4. If nothing can happen any more, or nothing but waiting has happened for [`STANDSTILL`] and nobody sleeps, the job stands still: it is
+//!    asked what waits, and ends with that as its error, even if the question lets it go on: whoever was to be woken was not.
 
 use super::audit;
 use super::log::{Log, SimulatedEvent};
@@ -24,10 +24,11 @@ use crate::node::devices::Devices;
 use crate::node::{Above, Node};
 use crate::pe::{Pe, panics};
 use crate::services::survey::{self, Purpose};
+use crate::services::timers;
 use crate::transfer::device;
 use chare_lrts::reach::Reach;
 use chare_lrts::simulated::Wires;
-use chare_lrts::{Ambient, LrtsError};
+use chare_lrts::{Ambient, LrtsError, clock};
 use parking_lot::Mutex;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -49,6 +50,12 @@ const LEAVE_NS: u64 = 10_000;
 
 /// Time after which a job stands still in which no message was sent and none was over.
 const STANDSTILL: Duration = Duration::from_secs(600);
+
+/// Events of each PE after which the same is asked: those that never rest have many in a short time.
+const STANDSTILL_EVENTS: u64 = 1_000_000;
+
+/// The longest sleep that counts as movement.
+const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Time after which nothing of what nodes tell each other by themselves is on its way.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -111,9 +118,11 @@ fn make(Shape { nodes, pes, hosts, seed, .. }: Shape, options: &NodeOptions) -> 
     panics::install_hook();
     device::place_values();
     let host_of = |node: u32| u64::from(node) * u64::from(hosts) / u64::from(nodes);
-    let lowest_beside =
-        |node: u32| (0..=node).rev().take_while(|beside| host_of(*beside) == host_of(node)).last();
-    let lowest: Vec<NodeId> = (0..nodes).map(|node| NodeId(lowest_beside(node).unwrap_or(node))).collect();
+    let mut lowest: Vec<NodeId> = Vec::with_capacity(nodes as usize);
+    for node in 0..nodes {
+        let beside = lowest.last().copied().filter(|_| host_of(node - 1) == host_of(node));
+        lowest.push(beside.unwrap_or(NodeId(node)));
+    }
     let topology = Topology::new(&lowest, pes);
     let (wires, numbers) = (Wires::new(nodes, seed), JobNumbers::begin_anew());
     let ambients: Vec<Rc<Ambient>> = (0..nodes).map(|node| Ambient::new(seed, node.into())).collect();
@@ -218,6 +227,10 @@ struct Watch {
     /// Messages sent and over, as they were counted last, and when.
     counted: u64,
     counted_at: u64,
+    /// How many events there were then.
+    counted_events: u64,
+    /// When nothing was planned any more though the job had not ended: the question that follows wakes all, and may hide a wake-up that was lost.
+    stood_at: Option<u64>,
     /// Whether the job stands still and was asked what waits.
     is_asked: bool,
     /// Its answer.
@@ -299,13 +312,22 @@ impl<'a> World<'a> {
                     None => self.leave(actor as usize - self.pes.len()),
                 }
             }
-            (_, None) => return self.stand_still(),
+            (_, None) => {
+                let goes_on = self.stand_still();
+                if goes_on {
+                    self.watch.stood_at.get_or_insert(self.now);
+                }
+                return goes_on;
+            }
         }
         self.note_news();
         if self.audit_due.swap(false, Ordering::Relaxed) {
             self.audit();
         }
-        self.now < self.watch.counted_at + STANDSTILL.as_nanos() as u64 || self.goes_on()
+        let (time, events) = (self.now - self.watch.counted_at, self.log.count() - self.watch.counted_events);
+        let is_due =
+            time >= STANDSTILL.as_nanos() as u64 || events >= STANDSTILL_EVENTS * self.pes.len() as u64;
+        !is_due || self.goes_on()
     }
 
     fn arrive(&mut self) {
@@ -449,10 +471,15 @@ impl<'a> World<'a> {
         let counted = counters.fold(0_u64, |sum, of_pe| {
             sum.wrapping_add(of_pe.sent.read()).wrapping_add(of_pe.processed.read())
         });
-        self.watch.counted_at = self.now;
+        (self.watch.counted_at, self.watch.counted_events) = (self.now, self.log.count());
         let moved = std::mem::replace(&mut self.watch.counted, counted) != counted;
         self.watch.is_asked &= !moved;
-        moved || self.stand_still()
+        // Who sleeps goes on by itself.
+        let sleeps = self.within(0, |world| {
+            let horizon = clock::now() + LONGEST_SLEEP;
+            world.pes.iter().any(|at| timers::next_due(&at.pe).is_some_and(|due| due < horizon))
+        });
+        moved || sleeps || self.stand_still()
     }
 
     /// Asks the job what waits, and the next time ends it with the answer; returns whether anything can happen now.
@@ -496,6 +523,9 @@ impl<'a> World<'a> {
         }
         for at in &self.nodes {
             result = life::together(result, life::result(at.node));
+        }
+        if let (Ok(_), Some(time_ns)) = (&result, self.watch.stood_at) {
+            result = Err(JobError::Standstill { time_ns, what: self.watch.told.lock().clone() });
         }
         (result, Duration::from_nanos(self.now), self.log)
     }

@@ -26,6 +26,8 @@ use crate::job::patience;
 use crate::job::pes::Pes;
 use crate::job::settings::Config;
 #[cfg(feature = "sim")]
+use crate::job::settings::WRONG_OPTION;
+#[cfg(feature = "sim")]
 use crate::job::simulated::Simulation;
 use crate::model::error::JobError;
 #[cfg(feature = "dashboard")]
@@ -135,7 +137,7 @@ impl Program {
     /// The job ends when any PE calls [`exit`](crate::exit()), or when `main` is over and nothing is in flight. The code is what `exit` was
     /// given, 0 at the end of `main`, 1 if the job failed, and 2 if nothing started because an option is wrong.
     ///
-    /// A process of the job that gets `SIGUSR1` makes the job say on standard error what waits in it, unless the program ignores or handles
+    /// A process of the job, unless that is simulated, that gets `SIGUSR1` makes the job say on standard error what waits in it, unless the program ignores or handles
     /// that signal itself when it calls this, or sets a handler later.
     ///
     /// It does not return where PEs may be in the middle of entries: in a process that its launcher tells to end, and in one whose entries
@@ -173,6 +175,10 @@ impl Program {
 
     /// Checks the paths before any process is started.
     fn check(&self) -> Result<(), Refusal> {
+        if self.config.sim.is_some() && !cfg!(feature = "sim") {
+            let cause = "`sim` needs the feature `sim` of the crate `chare`".to_owned();
+            return Err(Refusal::Options(LrtsError::Bootstrap(cause)));
+        }
         let is_built_in = self
             .config
             .mpi
@@ -237,8 +243,7 @@ impl Program {
         let pes = match self.simulated_pes() {
             Ok(pes) => pes,
             Err(cause) => {
-                say(&JobError::Config(cause.to_owned()));
-                return ExitCode::FAILURE;
+                return refuse(&Refusal::Options(LrtsError::Bootstrap(cause.to_owned())));
             }
         };
         let (hosts, seed) = (self.config.hosts.unwrap_or(1), self.config.seed.unwrap_or(0));
@@ -252,7 +257,7 @@ impl Program {
             Ok(code) => ExitCode::from(exit_byte(code)),
             Err(error) => {
                 say(&error);
-                ExitCode::FAILURE
+                ExitCode::from(if matches!(error, JobError::Config(_)) { WRONG_OPTION } else { 1 })
             }
         }
     }
@@ -270,6 +275,9 @@ impl Program {
                 "`+sim` needs a number of PEs, which no processors limit: write `+p N` in place of `+p auto`",
             );
         };
+        if self.is_launched() {
+            return Err("`+sim` runs all nodes in one process: start it without a launcher");
+        }
         if *nodes > 1 {
             return Err("`+sim N` runs N nodes in this process and starts none: leave out `+n`");
         }
@@ -308,7 +316,7 @@ impl Program {
 
     /// Runs a node of a job that our own launcher started: failures are reported to the launcher, which prints them, once.
     fn run_launched(&self, mut launched: Launched, main: Main) -> ExitCode {
-        let held = hold_signals(launched.node());
+        let (held, launcher) = (hold_signals(launched.node()), rustix::process::getppid());
         let main = (launched.node() == NodeId(0)).then_some(main);
         let mut opened = life::open(&self.options(), JobNumbers::begin(), &mut launched);
         let control = Arc::new(launched.into_control());
@@ -332,6 +340,11 @@ impl Program {
             // This node was told by another one, whose own report may still be on its way.
             Err(error @ JobError::Elsewhere(_)) => report(&control, error),
             Err(_) => {}
+        }
+        // Nobody watches the launcher from here on: the kernel does again.
+        let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+        if rustix::process::getppid() != launcher {
+            end_as_ordered(Ordered::Abandoned("the launcher of this job is gone".to_owned()));
         }
         end.exit()
     }

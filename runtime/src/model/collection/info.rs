@@ -136,7 +136,7 @@ impl CollectionInfo {
         self.blueprint.is_open
     }
 
-    /// Whether members may come and go. A group's or nodegroup's members stay as long as their PEs.
+    /// Whether members may come and go one by one. Those of a group or nodegroup go together.
     pub(crate) fn is_array(&self) -> bool {
         !matches!(self.blueprint.placement, Placement::PerPe | Placement::PerNode)
     }
