@@ -7,7 +7,7 @@
 //! 3. The first signal is the request, which goes to all nodes once. What comes within [`TOGETHER`] belongs to it. A later one ends the
 //!    process that gets it.
 //! 4. What the program does about a signal stays: one that it ignores is not heard, and one that it handles as well ends nothing here.
-//!    When the job is over in this process, the signals do again what they did before.
+//!    When the job is over in this process, the signals do again what they did before; after a request, [`TOGETHER`] later.
 
 #![expect(
     clippy::disallowed_methods,
@@ -37,11 +37,7 @@ use tokio::sync::watch;
 const ID: ServiceId = ServiceId(12);
 
 pub(crate) const SERVICE: Service = Service {
-    node: NodeService {
-        state: || Box::new(Requests::default()),
-        arrive,
-        clear: |node| drop(requests(node).hearing.lock().take()),
-    },
+    node: NodeService { state: || Box::new(Requests::default()), arrive, clear: |node| end(requests(node)) },
     ..Service::named(ID, "requests for the end of the job")
 };
 
@@ -175,6 +171,20 @@ pub(crate) fn hear(node: &Arc<Node>, Held { mut signals, claim }: Held) -> io::R
         drop(heard.hearing.lock().take());
     }
     started.map(drop)
+}
+
+/// Ends the hearing of a node whose job is over. Where the end was requested the signals do nothing for a while: whoever asked sends one to
+/// each process, and the job may be over before the last has it.
+fn end(requests: &Requests) {
+    let hearing = requests.hearing.lock().take();
+    if *requests.came.borrow() {
+        let linger = move || {
+            std::thread::sleep(TOGETHER);
+            drop(hearing);
+        };
+        // Without a thread it is dropped at once.
+        let _ = std::thread::Builder::new().name("requests".to_owned()).spawn(linger);
+    }
 }
 
 /// Sees to it that the job's processes hear the signals; returns where the node learns of a request. On any thread.

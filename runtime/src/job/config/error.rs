@@ -70,6 +70,13 @@ pub(super) fn explain(error: &clap::Error, from_environment: &BTreeMap<String, S
         let hint = suggestion(error).map_or_else(String::new, |known| format!(" (did you mean `+{known}`?)"));
         return ConfigError::UnknownOption { option: format!("+{subject}"), hint };
     }
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg)
+    {
+        let missing = missing.iter().map(|one| format!("`+{}`", one.trim_start_matches('-')));
+        let missing = missing.collect::<Vec<_>>().join(", ");
+        return ConfigError::Value(format!("an option that was given needs {missing}, too"));
+    }
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     let line = line.strip_prefix("error: ").unwrap_or(line).replace("'--", "'+");
