@@ -1,7 +1,7 @@
 //! Simulated network: frames between nodes that one driven thread steps, in a time of its own; a seed decides how long each is on its way.
 //! It moves frames alone: get and put are made of them by [`Emulated`](crate::emulated::Emulated), as over TCP.
 //!
-//! A frame's way is two files: [`end`] sends it and hands it to the sink, and [`wires`] has it in between. Whoever drives the nodes lets
+//! A frame's way is two files: `end` sends it and hands it to the sink, and `wires` has it in between. Whoever drives the nodes lets
 //! frames arrive one after another ([`Wires::arrive`]).
 
 mod end;

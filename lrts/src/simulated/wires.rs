@@ -201,7 +201,7 @@ pub struct Weather {
     pub least_ns: u64,
     /// How much longer most take at the most, in nanoseconds.
     pub spread_ns: u64,
-    /// How much longer one frame in [`LATE_ONE_IN`] takes at the most, in nanoseconds.
+    /// How much longer one frame in 64 takes at the most, in nanoseconds.
     pub late_ns: u64,
     /// Time of each KiB on the way, in nanoseconds.
     pub kib_ns: u64,

@@ -1,29 +1,21 @@
 //! Clearing of a PE: what its tables keep of a chare is dropped when the chare goes; and at the job's end every value that user code may own,
 //! each by itself, in an order in which a drop can still reach the PE. There, a drop that panics takes no other value along.
 
-use super::{ChareEvent, Pe, Service};
+use super::{ChareEvent, Hearer, Pe};
 use crate::base::numbering::Numbers;
 use crate::base::panics;
 use crate::base::spsc::Received;
 use crate::model::error::JobError;
 use crate::model::registry::show;
 
-/// What hears of events.
-pub(crate) type Hearer = fn(&Pe, &mut ChareEvent<'_>);
-
 /// The tables of the PE itself that hear of chares, beside its places, from which `delivery/lifecycle` takes the chare. They come after the
 /// services: what they drop may run code of the user.
 const OWN: [Hearer; 2] = [drop_tasks, drop_renewal];
 
-/// All that hear of events on a PE with these services, in order.
-pub(super) fn hearers(services: &[Service]) -> Box<[Hearer]> {
-    services.iter().filter_map(|service| service.event).chain(OWN).collect()
-}
-
 impl Pe {
     /// Tells everybody of an event.
     pub(crate) fn tell(&self, mut event: ChareEvent<'_>) {
-        self.hearers.iter().for_each(|hear| hear(self, &mut event));
+        self.hearers.iter().chain(&OWN).for_each(|hear| hear(self, &mut event));
     }
 }
 

@@ -38,7 +38,6 @@ use crate::node::mailbox::{Mailbox, Work};
 use crate::node::way::{Receiver, Sender};
 use crate::node::{Node, NodeService};
 use begun_calls::BegunCalls;
-pub(crate) use clearing::Hearer;
 use creations::{CreatedChares, Epitaphs, Serials};
 use crossbeam_utils::CachePadded;
 use device_steps::DeviceSteps;
@@ -126,6 +125,9 @@ impl Service {
     }
 }
 
+/// Function that hears of events.
+pub(crate) type Hearer = fn(&Pe, &mut ChareEvent<'_>);
+
 /// Function that takes a call of a member that is not on this PE.
 pub(crate) type Absent = fn(&Pe, CallOptions, Call, (CollectionId, Index)) -> Outcome;
 
@@ -167,7 +169,7 @@ pub(crate) struct Pe {
     pub(crate) futures: RefCell<Futures>,
     pub(crate) tasks: Tasks,
     services: &'static [Service],
-    /// Who hears of events: nobody else is asked, whoever goes.
+    /// The services that hear of events: no other is asked, whoever goes.
     hearers: Box<[Hearer]>,
     /// The state of each service on this PE.
     states: Box<[TypedBox; MOST_SERVICES]>,
@@ -227,7 +229,7 @@ impl Pe {
                 services.get(number).map_or_else(|| TypedBox::new(()), |service| (service.state)())
             })),
             attention: Cell::new(0),
-            hearers: clearing::hearers(services),
+            hearers: services.iter().filter_map(|service| service.event).collect(),
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),
             running: Now::default(),
             times: node.is_timed.then(Box::default),
