@@ -1,5 +1,5 @@
-//! Functions for entry methods: the PE and node of the caller, its dice, callbacks, futures, readonly values, and the end of a chare or of
-//! the job.
+//! Functions for entry methods: the PE and node of the caller, its dice, callbacks, futures, readonly values, names of proxies, and the end
+//! of a chare or of the job and requests for it.
 
 use crate::model::arguments::Message;
 use crate::model::callback::{Callback, Goal};
