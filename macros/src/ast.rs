@@ -28,6 +28,8 @@ pub(crate) enum ChareOption {
     Index { name: Ident, ty: Type },
     /// `on_panic = policy`
     OnPanic { name: Ident, policy: Expr },
+    /// `migrate`
+    Migrate(Ident),
     /// A kind, if it is known.
     Kind(Meta),
 }
@@ -70,6 +72,38 @@ pub(crate) enum Role {
     Post {
         entry: Ident,
     },
+    /// `#[moved]` and its like
+    Hook {
+        mark: Attribute,
+        moment: Moment,
+    },
+}
+
+/// The moment at which a hook of a chare that migrates runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Moment {
+    /// Before its state leaves the PE.
+    AboutToMove,
+    /// On the new PE, before all calls.
+    Moved,
+    /// When somebody asks how much work the chare is.
+    Load,
+    /// When somebody asks where it lies.
+    Position,
+}
+
+impl Moment {
+    pub(crate) const ALL: [Self; 4] = [Self::AboutToMove, Self::Moved, Self::Load, Self::Position];
+
+    /// The name of the helper attribute.
+    pub(crate) fn attribute(self) -> &'static str {
+        match self {
+            Self::AboutToMove => "about_to_move",
+            Self::Moved => "moved",
+            Self::Load => "load",
+            Self::Position => "position",
+        }
+    }
 }
 
 /// The options in the parentheses of `#[entry(..)]`.
@@ -180,6 +214,8 @@ pub(crate) struct Chare {
     pub(crate) generics: Generics,
     pub(crate) kind: Kind,
     pub(crate) on_panic: OnPanic,
+    /// Its hooks, if it migrates.
+    pub(crate) hooks: Option<Vec<Hook>>,
     /// The type that names an element: an array's own, or the numbers of PEs and nodes.
     pub(crate) index: Type,
     /// The block's `#[cfg(..)]`, which all generated code repeats.
@@ -188,6 +224,15 @@ pub(crate) struct Chare {
     pub(crate) entries: Vec<Entry>,
     pub(crate) locals: Vec<LocalEntry>,
     pub(crate) hints: Vec<Hint>,
+}
+
+/// A method that the runtime calls when a chare moves, or to know whether it should.
+#[derive(Debug)]
+pub(crate) struct Hook {
+    pub(crate) moment: Moment,
+    pub(crate) method: Ident,
+    /// Its `#[cfg(..)]`, which the code generated for it repeats.
+    pub(crate) conditions: Vec<Attribute>,
 }
 
 /// A method that no message calls, which proxies have all the same, for what the compiler says about its calls.

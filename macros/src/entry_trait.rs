@@ -126,6 +126,10 @@ fn read_entry(item: &mut TraitItem, visibility: &Visibility, errors: &mut Errors
     let is_allowed = match &method.role {
         Role::Helper => return None,
         Role::Post { .. } => false,
+        Role::Hook { mark, moment } => {
+            errors.report(mark, Misuse::Outside { attribute: moment.attribute() });
+            return None;
+        }
         Role::Entry { options, .. } => !is_posted && options.is_for_traits(),
     };
     if !is_allowed {

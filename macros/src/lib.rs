@@ -150,6 +150,45 @@ pub fn post(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) ->
     refuse_outside("post", item.into()).into()
 }
 
+/// Marks the hook that runs before an element of an array moves, in an impl block marked [`chare`](macro@chare), which documents it.
+///
+/// # Errors
+/// Anywhere else it is an error of the compiler's, which says so.
+#[proc_macro_attribute]
+pub fn about_to_move(
+    _options: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    refuse_outside("about_to_move", item.into()).into()
+}
+
+/// Marks the hook that runs when an element of an array has moved, in an impl block marked [`chare`](macro@chare), which documents it.
+///
+/// # Errors
+/// Anywhere else it is an error of the compiler's, which says so.
+#[proc_macro_attribute]
+pub fn moved(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    refuse_outside("moved", item.into()).into()
+}
+
+/// Marks the hook that says how much work an element of an array is, in an impl block marked [`chare`](macro@chare), which documents it.
+///
+/// # Errors
+/// Anywhere else it is an error of the compiler's, which says so.
+#[proc_macro_attribute]
+pub fn load(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    refuse_outside("load", item.into()).into()
+}
+
+/// Marks the hook that says where an element of an array lies, in an impl block marked [`chare`](macro@chare), which documents it.
+///
+/// # Errors
+/// Anywhere else it is an error of the compiler's, which says so.
+#[proc_macro_attribute]
+pub fn position(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    refuse_outside("position", item.into()).into()
+}
+
 /// Makes the type of an `impl Reducer for Name` known to every process of a job. The trait documents how it is used.
 ///
 /// # Errors

@@ -14,6 +14,7 @@ pub(crate) enum Misuse {
     TwoKinds,
     IndexWithoutArray,
     UnknownPolicy { found: String },
+    MigrateWithoutArray,
     // Helper attributes.
     Outside { attribute: &'static str },
     NotOnAMethod { attribute: &'static str },
@@ -89,6 +90,11 @@ pub(crate) enum Misuse {
     AsyncPost,
     PostReturn,
     PostParameters { entry: String, expected: String },
+    // Hooks.
+    ValuedHook { attribute: &'static str },
+    HookWithoutMigrate { attribute: &'static str },
+    TwoHooks { attribute: &'static str },
+    HookForm { attribute: &'static str, form: String },
     // Traits.
     NotEntries,
     EntriesOption,
@@ -127,12 +133,15 @@ impl fmt::Display for Misuse {
                 out,
                 "`{found}` is nothing that may follow from a panic: write on_panic = end, where the job ends, on_panic = answer, where the caller gets an error and the chare goes on, or on_panic = renew, where the chare is also made anew"
             ),
+            MigrateWithoutArray => out.write_str(
+                "only an element of an array moves, for the name of any other chare is its place: write #[chare(array, migrate)]; an array of one element moves, too",
+            ),
 
             Outside { attribute } => {
                 write!(out, "use #[{attribute}] inside an impl block marked #[chare], and not inside #[cfg_attr(..)]")
             }
             NotOnAMethod { attribute } => write!(out, "#[{attribute}] stands on a method"),
-            TwoRoles => out.write_str("a method has one role: keep one #[entry] or one #[post(..)]"),
+            TwoRoles => out.write_str("a method has one role: keep one #[entry], one #[post(..)] or one hook"),
             UnknownOption { found } => write!(
                 out,
                 "`{found}` is no option of an entry: the options are `aggregate`, `awaited`, `create_here`, `create_home`, `expedited`, `immediate`, `inline`, `local`, `priority = NUMBER` and `when_idle`"
@@ -314,6 +323,14 @@ impl fmt::Display for Misuse {
             PostParameters { entry, expected } => {
                 write!(out, "the post method of `{entry}` has these parameters: `({expected})`")
             }
+
+            ValuedHook { attribute } => write!(out, "write #[{attribute}] alone"),
+            HookWithoutMigrate { attribute } => write!(
+                out,
+                "a chare without `migrate` never moves, so nothing calls #[{attribute}]: write #[chare(array, migrate)] on the block, or remove it"
+            ),
+            TwoHooks { attribute } => write!(out, "another method is marked #[{attribute}] already: keep one"),
+            HookForm { attribute, form } => write!(out, "the runtime calls #[{attribute}] in this form: write `{form}`"),
 
             NotEntries => out.write_str(
                 "#[entries] stands on a trait whose entries chares implement, or on its implementation for a chare: write `#[entries] trait Name { .. }` or `#[entries] impl Name for Chare { .. }`",

@@ -143,7 +143,7 @@ pub use chare_device::{DeviceBuffer, DeviceBufferMut, DeviceError};
 pub use chare_layout as layout;
 pub use chare_layout::{Layout, Partition};
 pub use chare_lrts::reach::ReachOptions;
-pub use chare_macros::{Layout, chare, entries, entry, post, reducer};
+pub use chare_macros::{Layout, about_to_move, chare, entries, entry, load, moved, position, post, reducer};
 pub use job::cpus::{CpuList, CpuListError};
 pub use job::in_process::Job;
 pub use job::pes::{Pes, PesError};
@@ -178,7 +178,7 @@ pub use model::reduction::reducers::{
     bit_or, bit_xor, concat, logical_and, logical_or, logical_xor, max, min, product, random, reduce, set,
     statistics, sum, tuple,
 };
-pub use model::registry::{Instantiated, This};
+pub use model::registry::{Instantiated, Migrates, Movable, This};
 pub use model::reply::Reply;
 pub use node::lending::transfers::Status;
 pub use pe::futures::Future;

@@ -16,7 +16,8 @@ pub use crate::model::reduction::reducers::ReducerRegistration;
 pub use crate::model::registry::{
     AnsweredByAll, AwaitedCalls, AwaitedEntry, Calls, Chare, ChareRegistration, Constructor, Demand,
     EntryMethod, EntryRegistration, EntryTrait, ImplementationRegistration, ImplementedBy, MarkedEntry,
-    OnPanic, RunBy, ThisRef, TraitEntry, TraitMethod, TraitRegistration, Wait, kind,
+    Migrates, Movement, OnPanic, RunBy, ThisRef, TraitEntry, TraitMethod, TraitRegistration, Wait, kind,
+    place,
 };
 pub use crate::services::aggregation::{AggregatedEntry, aggregated_entry};
 pub use bytemuck;

@@ -14,7 +14,7 @@ pub(super) fn hints(
     entries: &[Entry],
 ) -> Vec<Hint> {
     let of_chare = |method: &&&Method| {
-        matches!(method.role, Role::Helper)
+        matches!(method.role, Role::Helper | Role::Hook { .. })
             && matches!(method.signature.inputs.first(), Some(FnArg::Receiver(_)))
     };
     let is_left_out = |method: &&&Method| entries.iter().all(|entry| entry.name != method.signature.ident);

@@ -58,7 +58,7 @@ pub(super) fn docs(attributes: &[Attribute]) -> Vec<Attribute> {
 fn options(method: &Method) -> EntryOptions {
     match method.role {
         Role::Entry { options, .. } => options,
-        Role::Helper | Role::Post { .. } => EntryOptions::default(),
+        Role::Helper | Role::Post { .. } | Role::Hook { .. } => EntryOptions::default(),
     }
 }
 

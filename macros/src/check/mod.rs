@@ -8,6 +8,7 @@
 //! Types are known by their last name only: a renamed `This` or `Received` is refused, never misread.
 
 mod hints;
+mod hooks;
 mod local;
 mod method;
 mod names;
@@ -29,6 +30,7 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     let kind = check_kind(&block.options, errors);
     let on_panic = check_on_panic(&block.options, errors);
     let index = check_index(&block.options, kind, errors);
+    let migrates = check_migrate(&block.options, kind, errors);
     let path = check_header(&block.header, errors)?;
     let generics = block.header.generics.clone();
     let name = path.segments.last()?.ident.clone();
@@ -67,6 +69,7 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     let mut entries: Vec<_> =
         candidates.iter().filter_map(|method| check_entry(method, &path, errors)).collect();
     post::check_posts(&unmarked, &candidates, &mut entries, errors);
+    let hooks = hooks::check_hooks(&unmarked, migrates, errors);
     names::check_names(kind, &mut entries, &mut locals, errors);
     let constructor = constructor.flatten();
     check_demands(kind, constructor.as_ref(), &candidates, errors);
@@ -79,6 +82,7 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
         name,
         kind,
         on_panic,
+        hooks: migrates.then_some(hooks),
         index,
         conditions,
         constructor: constructor?,
@@ -137,7 +141,7 @@ fn check_on_panic(options: &[ChareOption], errors: &mut Errors) -> OnPanic {
 fn check_index(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> Type {
     let mut indices = options.iter().filter_map(|option| match option {
         ChareOption::Index { name, ty } => Some((name, ty)),
-        ChareOption::Kind(_) | ChareOption::OnPanic { .. } => None,
+        ChareOption::Kind(_) | ChareOption::OnPanic { .. } | ChareOption::Migrate(_) => None,
     });
     let index = indices.next();
     for (second, _) in indices {
@@ -147,6 +151,22 @@ fn check_index(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> Type
         errors.report(name, Misuse::IndexWithoutArray);
     }
     index.map_or_else(|| syn::parse_quote!(u64), |(_, ty)| ty.clone())
+}
+
+/// Whether the chares may move.
+fn check_migrate(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> bool {
+    let mut marks = options.iter().filter_map(|option| match option {
+        ChareOption::Migrate(mark) => Some(mark),
+        ChareOption::Kind(_) | ChareOption::OnPanic { .. } | ChareOption::Index { .. } => None,
+    });
+    let mark = marks.next();
+    for second in marks {
+        errors.report(second, Misuse::DuplicateOption { option: "migrate" });
+    }
+    if let Some(mark) = mark.filter(|_| kind != Kind::Array) {
+        errors.report(mark, Misuse::MigrateWithoutArray);
+    }
+    mark.is_some()
 }
 
 /// Refuses elements that a message creates with a constructor that has arguments: nobody would give them.

@@ -34,6 +34,11 @@ pub(super) fn declarations(chare: &Chare) -> TokenStream {
     );
     let waits = awaited(chare)
         .map(|Entry { name, conditions, .. }| quote!(#(#conditions)* self.#name.each_wait(tell);));
+    let emptiness = awaited(chare).map(
+        |Entry { name, conditions, .. }| quote!(#(#conditions)* if !self.#name.is_empty() { return false; }),
+    );
+    let taken =
+        awaited(chare).map(|Entry { name, conditions, .. }| quote!(#(#conditions)* #name: self.#name.take()));
     let entries = awaited(chare).map(|entry| implementation(chare, entry));
     quote! {
         pub struct __Awaited #parameters #bounds { #(#fields),* }
@@ -47,6 +52,15 @@ pub(super) fn declarations(chare: &Chare) -> TokenStream {
         impl #parameters #support::AwaitedCalls for #calls #bounds {
             fn each_wait(&self, tell: &mut dyn ::core::ops::FnMut(#support::Wait<'_>)) {
                 #(#waits)*
+            }
+
+            fn is_empty(&self) -> bool {
+                #(#emptiness)*
+                true
+            }
+
+            fn take(&self) -> Self {
+                Self { #(#taken),* }
             }
         }
 

@@ -17,6 +17,12 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
     let name = name(chare);
     let kind = kind(chare.kind);
     let on_panic = on_panic(chare.on_panic);
+    let movement = chare.hooks.is_some().then(|| {
+        quote! {
+            const MOVEMENT: ::core::option::Option<&'static #support::Movement> =
+                ::core::option::Option::Some(<Self as ::chare::Migrates>::OPERATIONS);
+        }
+    });
     let whole = chare.with_arguments(&whole_name(chare));
     let element = chare.with_arguments(&element_name(chare));
     let bounds = chare.bounds();
@@ -40,6 +46,7 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
             const NAME: &'static str = #name;
             const ENTRIES: &'static [#support::EntryRegistration] = #entries;
             #on_panic
+            #movement
             type Kind = #support::kind::#kind;
             type Index = #index;
             type Awaited = #awaited;

@@ -15,6 +15,7 @@ mod entry_trait;
 mod hidden;
 mod hints;
 mod members;
+mod movement;
 mod names;
 mod proxy;
 mod register;
@@ -31,6 +32,7 @@ pub(crate) fn expand(chare: &Chare) -> TokenStream {
     let Chare { conditions, .. } = chare;
     let declarations = proxy::declarations(chare);
     let implementation = chare::implementation(chare);
+    let movement = movement::implementation(chare);
     let registration = register::registration(chare);
     let entries = chare.entries.iter().enumerate().map(|(index, _)| entry::marker(chare, index));
     let awaited = awaited::declarations(chare);
@@ -40,6 +42,7 @@ pub(crate) fn expand(chare: &Chare) -> TokenStream {
         conditions,
         &quote! {
             #implementation
+            #movement
             #registration
             #(#entries)*
             #awaited

@@ -3,7 +3,7 @@
 //! 1. A misuse of a helper attribute is reported and otherwise ignored: the method keeps the role that it asked for.
 //! 2. The meaning of an attribute for its method is `check`'s question.
 
-use crate::ast::{Aggregate, Demand, EntryOptions, Method, NocopyMark, Passing, ReferenceMark, Role};
+use crate::ast::{Aggregate, Demand, EntryOptions, Method, Moment, NocopyMark, Passing, ReferenceMark, Role};
 use crate::errors::{Errors, Misuse};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -34,6 +34,11 @@ fn read_role(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Role {
             })
         } else if is_helper(attribute, "post") {
             read_post(attribute, errors)
+        } else if let Some(moment) = hook(attribute) {
+            if !matches!(attribute.meta, Meta::Path(_)) {
+                errors.report(attribute, Misuse::ValuedHook { attribute: moment.attribute() });
+            }
+            Some(Role::Hook { mark: attribute.clone(), moment })
         } else {
             return true;
         };
@@ -45,6 +50,11 @@ fn read_role(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Role {
         false
     });
     role.unwrap_or(Role::Helper)
+}
+
+/// The moment of the hook that an attribute marks.
+fn hook(attribute: &Attribute) -> Option<Moment> {
+    Moment::ALL.into_iter().find(|moment| is_helper(attribute, moment.attribute()))
 }
 
 fn read_post(attribute: &Attribute, errors: &mut Errors) -> Option<Role> {
@@ -242,7 +252,8 @@ pub(super) fn refuse_helpers(item: &mut ImplItem, errors: &mut Errors) {
         _ => return,
     };
     attributes.retain(|attribute| {
-        let found = ["entry", "post"].into_iter().find(|name| is_helper(attribute, name));
+        let names = ["entry", "post"].into_iter().chain(Moment::ALL.map(Moment::attribute));
+        let found = names.into_iter().find(|name| is_helper(attribute, name));
         if let Some(name) = found {
             errors.report(attribute, Misuse::NotOnAMethod { attribute: name });
         }

@@ -56,6 +56,9 @@ impl Parse for ChareOption {
                 input.parse::<Token![=]>()?;
                 Ok(Self::OnPanic { name, policy: input.parse()? })
             }
+            Ok(name) if name == "migrate" && (ahead.is_empty() || ahead.peek(Token![,])) => {
+                input.parse().map(Self::Migrate)
+            }
             _ => input.parse().map(Self::Kind),
         }
     }

@@ -300,7 +300,7 @@ pub fn destroy() {
             assert!(
                 may_go,
                 "{} is a group or nodegroup, whose members go together, by `destroy` of its proxy",
-                identity.name
+                identity.name()
             );
         });
         pe.destroyed.set(true);

@@ -41,7 +41,7 @@ pub(crate) fn create_chare(pe: &Pe, Create { id, chare, arguments }: Create) -> 
         pe.fail(format!("creating {}", chare.name), cause);
         return Outcome::Processed;
     }
-    construct(pe, Identity::new(Target::Chare(id), chare.name, Standing::NEW), chare, arguments);
+    construct(pe, Identity::new(Target::Chare(id), &chare.name, Standing::NEW), chare, arguments);
     pe.release_early(Missing::Chare(id));
     Outcome::Processed
 }

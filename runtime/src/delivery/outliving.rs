@@ -38,6 +38,6 @@ fn renew(pe: &Pe, chare: &Rc<dyn AnyChare>) {
     let unborn = Some(Rc::new(identity.clone()));
     let running = Running { unborn, ..Running::named("constructor") };
     if let Err(error) = pe.run_inside(Kind::Constructor, running, || chare.renew(again)) {
-        pe.fail(format!("the constructor of {}", identity.name), error);
+        pe.fail(format!("the constructor of {}", identity.name()), error);
     }
 }

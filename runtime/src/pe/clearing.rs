@@ -81,7 +81,7 @@ impl Pe {
         }
         let (chares, rest) = self.places.take().into_chares();
         for chare in chares {
-            let (name, target) = (chare.identity().name, chare.identity().target);
+            let (name, target) = (chare.identity().name(), chare.identity().target);
             panics.drop_apart(|| format!("{name}::drop of {}", show(name, target)), chare);
         }
         panics.drop_apart(|| "the drop of what members contributed".to_owned(), rest);

@@ -35,19 +35,20 @@ impl Running {
 
     /// The record as a span of the timeline.
     pub(super) fn as_span(&self, kind: Kind) -> What {
-        What { kind, chare: self.identity().map(|chare| (chare.name, chare.target)), name: self.entry }
+        What { kind, chare: self.identity().map(|chare| (chare.name(), chare.target)), name: self.entry }
     }
 
     /// The names of chare type and entry.
     pub(super) fn name(&self) -> EntryName {
-        (self.identity().map_or("", |identity| identity.name), self.entry)
+        (self.identity().map_or("", |identity| identity.name()), self.entry)
     }
 
     /// Chare and entry, for messages to humans.
     pub(crate) fn describe(&self) -> String {
         match self.identity() {
-            Some(Identity { name, target, .. }) => {
-                format!("{name}::{} of {}", self.entry, registry::show(name, *target))
+            Some(identity) => {
+                let name = identity.name();
+                format!("{name}::{} of {}", self.entry, registry::show(name, identity.target))
             }
             None => self.entry.to_owned(),
         }

@@ -182,8 +182,8 @@ pub(crate) fn contribute(pe: &Pe, identity: &Identity, (id, index): (CollectionI
             }
         }
         Err(Refusal::Missed(cause)) => {
-            let who = show(identity.name, identity.target);
-            pe.fail(format!("a contribution of {who} of {}", identity.name), cause);
+            let who = show(identity.name(), identity.target);
+            pe.fail(format!("a contribution of {who} of {}", identity.name()), cause);
         }
         Err(Refusal::Misfit(cause)) => fail_reduction(pe, id, cause),
     }

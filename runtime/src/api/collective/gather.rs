@@ -214,7 +214,7 @@ impl GatherTarget {
     }
 
     fn end() {
-        Pe::current(|pe| pe.with_running(|identity| pe.epitaphs.set(identity.name, OVER)));
+        Pe::current(|pe| pe.with_running(|identity| pe.epitaphs.set(identity.name(), OVER)));
         chare::destroy();
     }
 }

@@ -153,7 +153,7 @@ fn narrow_to<T>((collection, index): (CollectionId, Index), callback: Callback<T
 fn place_of(identity: &Identity) -> (CollectionId, Index) {
     match identity.target {
         Target::Member(collection, index) => (collection, index),
-        Target::Chare(_) => panic!("{} is a singleton: it has no index and no collection", identity.name),
+        Target::Chare(_) => panic!("{} is a singleton: it has no index and no collection", identity.name()),
     }
 }
 
@@ -162,26 +162,26 @@ fn index_of<I: ArrayIndex>(identity: &Identity) -> I {
     Pe::current(|pe| {
         let places = pe.places.borrow();
         let Some(collection) = places.collection(id) else {
-            panic!("this {} and its collection have ended: {ENDED}", identity.name);
+            panic!("this {} and its collection have ended: {ENDED}", identity.name());
         };
         let registered = &collection.info.chare.index;
         let wanted = std::any::type_name::<I>();
         assert!(
             registered.type_id == TypeId::of::<I>(),
             "the index of {} is a {} and no {wanted}",
-            identity.name,
+            identity.name(),
             (registered.type_name)()
         );
         let named = || codec::decode(collection.names.get(&index)?).ok();
         I::unpack(index)
             .or_else(named)
-            .unwrap_or_else(|| panic!("the index of a {} came as bits that are no {wanted}", identity.name))
+            .unwrap_or_else(|| panic!("the index of a {} came as bits that are no {wanted}", identity.name()))
     })
 }
 
 #[inline]
 fn contribute_as<T>(identity: &Identity, contribution: Contribution<T>, callback: Callback<T>) {
-    assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);
+    assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name());
     let (collection, index) = place_of(identity);
     let (data, callback) = (contribution.of_member(index, dice::draw), callback.erase());
     let next = identity.standing.get().next();
@@ -200,7 +200,7 @@ fn contribute_to_as<C: Chare, T>(
     contribution: Contribution<T>,
     callback: Callback<T>,
 ) {
-    assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);
+    assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name());
     let share = Share::new(contribution.of_member(place_of(identity).1, dice::draw), callback.erase());
     Pe::current(|pe| section::contribute(pe, identity, section.id(), share));
 }

@@ -48,6 +48,19 @@ impl<E: AwaitedEntry> Calls<E> {
 }
 
 impl<E: AwaitedEntry> Calls<E> {
+    /// Whether no call waits.
+    pub fn is_empty(&self) -> bool {
+        self.0.get().is_none_or(|table| table.borrow().calls.is_empty())
+    }
+
+    /// Takes all calls out, with their numbers. Nobody waits for them here: whoever does holds on to the chare.
+    pub fn take(&self) -> Self {
+        match self.0.get() {
+            None => Self::default(),
+            Some(table) => Self(OnceCell::from(Box::new(RefCell::new(table.take())))),
+        }
+    }
+
     /// Tells of each wait for calls of this entry.
     pub fn each_wait(&self, tell: &mut dyn FnMut(Wait<'_>)) {
         let Some(table) = self.0.get() else { return };

@@ -2,9 +2,11 @@
 
 #![expect(unsafe_code, reason = "finds the type of a chare again, without the detour of `Any`")]
 
-use super::identity::{AnyChare, Identity};
+use super::identity::{AnyChare, Identity, Standing};
+use super::movement::Movement;
 use super::on_panic::OnPanic;
 use super::registration::{Called, EntryRegistration, NotCalled};
+use super::state_cell::StateCell;
 use super::waits::{AwaitedCalls, Wait};
 use crate::base::panics;
 use crate::model::arguments::{Arguments, Message};
@@ -12,7 +14,7 @@ use crate::model::ids::Index;
 use crate::model::index::ArrayIndex;
 use chare_lrts::codec::CodecError;
 use std::any::{Any, TypeId};
-use std::cell::RefCell;
+use std::mem::replace;
 use std::rc::Rc;
 
 /// A chare type; `#[chare]` implements it for the type of its `impl` block.
@@ -28,6 +30,8 @@ pub trait Chare: Sized + 'static {
     const ENTRIES: &'static [EntryRegistration];
     /// What follows from a panic in an entry.
     const ON_PANIC: OnPanic = OnPanic::End;
+    /// The operations by which its chares move between PEs, if they may.
+    const MOVEMENT: Option<&'static Movement> = None;
     /// The kind of the chare, one of [`kind`](super::kind).
     type Kind;
     /// The type of the index that names a member of its collection.
@@ -62,7 +66,7 @@ pub(super) const fn bytes_of<C: Chare>() -> u64 {
 /// The one allocation of a chare.
 struct ChareCell<C: Chare> {
     identity: Identity,
-    state: RefCell<C>,
+    state: StateCell<C>,
     /// Calls of awaited entries that no entry has asked for yet.
     awaited: C::Awaited,
 }
@@ -77,7 +81,7 @@ impl<C: Chare> AnyChare for ChareCell<C> {
     }
 
     fn is_free(&self) -> bool {
-        self.state.try_borrow_mut().is_ok()
+        self.state.is_free()
     }
 
     fn on_panic(&self) -> OnPanic {
@@ -85,7 +89,8 @@ impl<C: Chare> AnyChare for ChareCell<C> {
     }
 
     fn renew(&self, arguments: Arguments) -> Result<(), CodecError> {
-        let before = self.state.replace(C::Constructor::construct(arguments.take()?));
+        let renewed = C::Constructor::construct(arguments.take()?);
+        let before = self.with(|state| replace(state, renewed));
         // Dropped after the borrow: the drop may run code of the user.
         drop(before);
         Ok(())
@@ -98,15 +103,20 @@ impl<C: Chare> AnyChare for ChareCell<C> {
 
 impl<C: Chare> ChareCell<C> {
     fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {
-        match self.state.try_borrow_mut() {
-            Ok(mut state) => body(&mut state),
-            Err(_) => self.refuse(),
+        match self.state.borrow() {
+            Some(mut state) => body(&mut state),
+            None => self.refuse(),
         }
     }
 
     #[cold]
     fn refuse(&self) -> ! {
-        let Identity { name, .. } = self.identity;
+        let name = self.identity.name();
+        if self.identity.standing.get() == Standing::MOVED {
+            panic!(
+                "this {name} has moved to another PE, and its state with it: what was left behind reaches it by a proxy, which `this_chare` makes, and no longer by `This`"
+            )
+        }
         panic!(
             "the state of this {name} is borrowed already: `local` or `This::with` cannot reach a chare whose entry, or whose closure, is under way"
         )
@@ -152,7 +162,17 @@ impl<'a, C: Chare> ThisRef<'a, C> {
     /// The handle that an `async` entry keeps.
     pub fn keep(&self) -> This<C> {
         let chare: Rc<dyn Any> = Rc::clone(self.chare) as Rc<dyn Any>;
-        This(chare.downcast().expect("its type was looked at when it was lent"))
+        This::hold(chare.downcast().expect("its type was looked at when it was lent"))
+    }
+
+    /// Whether no call waits with the chare.
+    pub(super) fn has_no_calls(&self) -> bool {
+        self.cell.awaited.is_empty()
+    }
+
+    /// Takes the state and the calls that wait with it out of the chare, for ever; `None` while the state is borrowed, and once it was taken.
+    pub(super) fn take_out(&self) -> Option<(C, C::Awaited)> {
+        Some((self.cell.state.take()?, self.cell.awaited.take()))
     }
 }
 
@@ -199,7 +219,18 @@ pub struct This<C: Chare>(Rc<ChareCell<C>>);
 impl<C: Chare> This<C> {
     /// A chare for the table, from its constructed state.
     pub(crate) fn seat(identity: Identity, state: C) -> Rc<dyn AnyChare> {
-        Rc::new(ChareCell { identity, state: RefCell::new(state), awaited: C::Awaited::default() })
+        Self::seat_with(identity, state, C::Awaited::default())
+    }
+
+    /// A chare for the table, with calls that wait for its entries.
+    pub(super) fn seat_with(identity: Identity, state: C, awaited: C::Awaited) -> Rc<dyn AnyChare> {
+        Rc::new(ChareCell { identity, state: StateCell::new(state), awaited })
+    }
+
+    /// A handle, which its chare counts.
+    fn hold(cell: Rc<ChareCell<C>>) -> Self {
+        cell.identity.handles.add();
+        Self(cell)
     }
 
     pub(crate) fn identity(&self) -> &Identity {
@@ -213,7 +244,7 @@ impl<C: Chare> This<C> {
     /// Borrows the chare's state for the length of a closure.
     ///
     /// # Panics
-    /// If called inside itself for the same chare.
+    /// If called inside itself for the same chare, and when the chare has moved to another PE.
     pub fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {
         self.0.with(body)
     }
@@ -221,6 +252,12 @@ impl<C: Chare> This<C> {
 
 impl<C: Chare> Clone for This<C> {
     fn clone(&self) -> Self {
-        Self(Rc::clone(&self.0))
+        Self::hold(Rc::clone(&self.0))
+    }
+}
+
+impl<C: Chare> Drop for This<C> {
+    fn drop(&mut self) {
+        self.0.identity.handles.remove();
     }
 }

@@ -123,6 +123,7 @@ impl ChareRegistration {
                 Ok(This::seat(identity.clone(), state))
             },
             on_panic: C::ON_PANIC,
+            movement: C::MOVEMENT,
             destruction: EntryRegistration::destruction::<C>(),
             index: IndexRegistration::of::<C::Index>(),
         }

@@ -13,25 +13,34 @@ use std::cell::Cell;
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) target: Target,
-    /// The chare type's name, for messages to humans.
-    pub(crate) name: &'static str,
+    /// The name of the chare's type, by way of the registration, which takes one word where the name itself takes two.
+    name: &'static &'static str,
     pub(crate) standing: Cell<Standing>,
     pub(crate) tasks: ChareTasks,
+    pub(super) handles: Handles,
 }
+
+const _: () = assert!(size_of::<Identity>() <= 56);
 
 impl Identity {
-    pub(crate) fn new(target: Target, name: &'static str, standing: Standing) -> Self {
-        Self { target, name, standing: Cell::new(standing), tasks: ChareTasks::default() }
+    pub(crate) fn new(target: Target, name: &'static &'static str, standing: Standing) -> Self {
+        let (standing, tasks, handles) = (Cell::new(standing), ChareTasks::default(), Handles::default());
+        Self { target, name, standing, tasks, handles }
     }
 
-    /// Whether the chare was destroyed.
+    /// The chare type's name, for messages to humans.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether the chare is here no more: it was destroyed, or moved away.
     #[inline]
     pub(crate) fn is_gone(&self) -> bool {
-        self.standing.get() == Standing::GONE
+        self.standing.get() >= Standing::MOVED
     }
 }
 
-/// The standing of a chare on its PE, and in the reductions of its collection; eight bytes, one of which is compared before each entry.
+/// The standing of a chare on its PE, and in the reductions of its collection; eight bytes, which are compared once before each entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Standing(u64);
 
@@ -40,6 +49,8 @@ impl Standing {
     pub(crate) const NEW: Self = Self::before(0);
     /// It lives here, and was born after a broadcast: its PE knows more (see [`crate::model::reduction`]).
     pub(crate) const NEWBORN: Self = Self(1 << 63);
+    /// It lives on another PE, and takes part in reductions there.
+    pub(crate) const MOVED: Self = Self(u64::MAX - 1);
     /// It was destroyed, and takes part in no reduction any more.
     pub(crate) const GONE: Self = Self(u64::MAX);
 
@@ -79,6 +90,23 @@ impl Default for ChareTasks {
     }
 }
 
+/// The handles of a chare that its entries, its tasks and closures hold, counted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Handles(Cell<u32>);
+
+impl Handles {
+    #[inline]
+    pub(super) fn add(&self) {
+        // A program that forgets handles may come round to where it began: a handle of a chare that has moved says so.
+        self.0.set(self.0.get().wrapping_add(1));
+    }
+
+    #[inline]
+    pub(super) fn remove(&self) {
+        self.0.set(self.0.get().wrapping_sub(1));
+    }
+}
+
 /// A chare of any type.
 pub(crate) trait AnyChare: Any {
     fn identity(&self) -> &Identity;
@@ -89,6 +117,14 @@ pub(crate) trait AnyChare: Any {
 
     /// Whether none of its entries is running.
     fn is_free(&self) -> bool;
+
+    /// Whether its state may leave: nobody borrows it, no task of the chare is under way, and nobody holds a handle by which to reach it.
+    /// So nobody waits for its calls, either: a wait holds on to a handle.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the service that moves elements"))]
+    fn is_free_to_move(&self) -> bool {
+        let Identity { tasks, handles, .. } = self.identity();
+        self.is_free() && tasks.first() == ChareTasks::NONE && handles.0.get() == 0
+    }
 
     /// What follows from a panic in one of its entries.
     fn on_panic(&self) -> OnPanic;

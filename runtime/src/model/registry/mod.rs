@@ -13,9 +13,12 @@ mod hints;
 mod identity;
 pub mod kind;
 pub(crate) mod linked;
+mod migrates;
+mod movement;
 pub(crate) mod name;
 mod on_panic;
 mod registration;
+mod state_cell;
 mod trait_dispatch;
 mod types;
 mod waits;
@@ -33,6 +36,10 @@ pub use entry_trait::{
 pub use generic::Instantiated;
 pub use hints::{AnsweredByAll, MarkedEntry};
 pub(crate) use identity::{AnyChare, ChareTasks, Identity, Standing};
+pub use migrates::{Migrates, Movable, place};
+pub use movement::Movement;
+#[expect(unused_imports, reason = "for the service that moves elements")]
+pub(crate) use movement::MovingState;
 pub(crate) use name::type_id;
 pub use on_panic::OnPanic;
 pub(crate) use registration::{Attached, Called, IndexRegistration, NotCalled, read_apart};

@@ -1,6 +1,7 @@
 //! Registrations of chare types and of their entries, as the runtime keeps them: with their types erased.
 
 use super::identity::{AnyChare, Identity};
+use super::movement::Movement;
 use super::on_panic::OnPanic;
 use crate::base::panics;
 use crate::model::arguments::Arguments;
@@ -16,7 +17,7 @@ use std::rc::Rc;
 /// The reason that an entry was not called, or not to its end.
 #[derive(Debug)]
 pub(crate) enum NotCalled {
-    /// The chare was destroyed.
+    /// The chare was destroyed, or has moved away.
     Gone,
     /// The chare is to be destroyed, as the message asked.
     Leaves,
@@ -138,6 +139,8 @@ pub struct ChareRegistration {
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
     pub(crate) construct: Construct,
     pub(crate) on_panic: OnPanic,
+    /// The operations by which chares of the type move, if they may.
+    pub(crate) movement: Option<&'static Movement>,
     /// The entry that destroys a member.
     pub(crate) destruction: EntryRegistration,
     pub(crate) index: IndexRegistration,

@@ -44,7 +44,7 @@ fn run<E: TraitEntry>(
     nocopy: NocopyArguments<'_>,
 ) -> Called {
     let identity = chare.identity();
-    match registry().implementation(type_id(E::Trait::NAME), identity.name) {
+    match registry().implementation(type_id(E::Trait::NAME), identity.name()) {
         Some(methods) => (methods[usize::from(E::INDEX)].0)(chare, arguments, nocopy),
         None => Err(Box::new(NotCalled::Unimplemented(E::Trait::NAME))),
     }

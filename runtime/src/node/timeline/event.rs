@@ -47,7 +47,7 @@ pub(crate) struct What {
 impl What {
     /// Code of a chare.
     pub(crate) fn of(kind: Kind, chare: &Identity, name: &'static str) -> Self {
-        Self { kind, chare: Some((chare.name, chare.target)), name }
+        Self { kind, chare: Some((chare.name(), chare.target)), name }
     }
 
     /// The runtime's own work.

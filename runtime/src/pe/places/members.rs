@@ -134,7 +134,7 @@ mod tests {
     fn member(number: u64) -> Rc<dyn AnyChare> {
         let collection = CollectionId { creator: PeId(0), serial: 0 };
         This::seat(
-            Identity::new(Target::Member(collection, Index::from(number)), "Dummy", Standing::NEW),
+            Identity::new(Target::Member(collection, Index::from(number)), &"Dummy", Standing::NEW),
             Dummy,
         )
     }

@@ -69,7 +69,7 @@ fn run<E: AggregatedEntry>(
         let mut ran = 0;
         let span = pe.span(|| What::of(Kind::Entries, chare.identity(), E::NAME));
         let (called, chare) = pe.run_entry(chare, E::NAME, 0, |chare| {
-            pe.timed((chare.identity().name, E::NAME), || {
+            pe.timed((chare.identity().name(), E::NAME), || {
                 let this = lend::<E::Chare>(chare)?;
                 for arguments in arguments.by_ref().take(calls) {
                     ran += 1;

@@ -142,7 +142,7 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
     for index in members {
         construct(
             pe,
-            Identity::new(Target::Member(id, index), chare.name, Standing::NEW),
+            Identity::new(Target::Member(id, index), &chare.name, Standing::NEW),
             chare,
             arguments.clone(),
         );
@@ -166,5 +166,5 @@ pub(super) fn create_member(
         (collection.info.chare, collection.contributions.add_member(index))
     });
     let Some((chare, standing)) = begun else { unreachable!("a member comes after its collection") };
-    construct(pe, Identity::new(Target::Member(id, index), chare.name, standing), chare, arguments);
+    construct(pe, Identity::new(Target::Member(id, index), &chare.name, standing), chare, arguments);
 }

@@ -150,7 +150,7 @@ impl Waits {
         let mut seen = FxHashSet::default();
         for chare in tasks.iter().filter_map(|(_, running)| running.chare.as_ref()) {
             if seen.insert(Rc::as_ptr(chare).cast::<()>()) {
-                let name = chare.identity().name;
+                let name = chare.identity().name();
                 chare.each_wait(&mut |wait| {
                     calls.entry(wait.waker.data()).or_default().push(describe_wait(name, &wait));
                 });
@@ -184,7 +184,7 @@ impl Standing {
     fn of(collection: &LocalCollection) -> Self {
         let LocalCollection { info, members, contributions, .. } = collection;
         let identities = || members.within(0..members.end()).map(|member| member.identity());
-        let name = |Identity { name, target, .. }: &Identity| show(name, *target);
+        let name = |identity: &Identity| show(identity.name(), identity.target);
         let open = contributions.each_open().take(NAMED_MAX).map(|reduction| {
             let awaited = identities().filter(|Identity { target, standing, .. }| {
                 let Target::Member(_, index) = *target else { return false };

@@ -1,0 +1,38 @@
+//! Movement: the trait of chares that migrate, with their hooks.
+
+use crate::ast::{Chare, Hook, Moment};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// The implementation of the trait, whose bounds the chare's state has to satisfy.
+pub(super) fn implementation(chare: &Chare) -> TokenStream {
+    let Some(hooks) = &chare.hooks else { return TokenStream::new() };
+    let path = &chare.path;
+    let bounds = chare.bounds();
+    let (parameters, _, bounds) = bounds.split_for_impl();
+    let hooks = hooks.iter().map(hook);
+    quote! {
+        impl #parameters ::chare::Migrates for #path #bounds { #(#hooks)* }
+    }
+}
+
+fn hook(Hook { moment, method, conditions }: &Hook) -> TokenStream {
+    let option = quote!(::core::option::Option);
+    let constant = match moment {
+        Moment::AboutToMove => quote! {
+            const ABOUT_TO_MOVE: #option<fn(&mut Self)> = #option::Some(|chare| Self::#method(chare));
+        },
+        Moment::Moved => quote! {
+            const MOVED: #option<fn(&mut Self, ::chare::PeId)> =
+                #option::Some(|chare, from| Self::#method(chare, from));
+        },
+        Moment::Load => quote! {
+            const LOAD: #option<fn(&Self) -> f64> = #option::Some(|chare| Self::#method(chare));
+        },
+        Moment::Position => quote! {
+            const POSITION: #option<fn(&Self) -> [f64; 3]> =
+                #option::Some(|chare| ::chare::macro_support::place(Self::#method(chare)));
+        },
+    };
+    quote!(#(#conditions)* #constant)
+}
