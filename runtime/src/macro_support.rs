@@ -16,10 +16,11 @@ pub use crate::model::reduction::reducers::ReducerRegistration;
 pub use crate::model::registry::{
     AnsweredByAll, AwaitedCalls, AwaitedEntry, Calls, Chare, ChareRegistration, Constructor, Demand,
     EntryMethod, EntryRegistration, EntryTrait, ImplementationRegistration, ImplementedBy, MarkedEntry,
-    Migrates, Movement, OnPanic, RunBy, ThisRef, TraitEntry, TraitMethod, TraitRegistration, Wait, kind,
-    place,
+    Migrates, Movement, OnPanic, RunBy, ThisRef, TraitEntry, TraitMethod, TraitRegistration, TravellingCalls,
+    TravellingEntry, Wait, kind, place, read_value,
 };
 pub use crate::services::aggregation::{AggregatedEntry, aggregated_entry};
 pub use bytemuck;
+pub use chare_lrts::codec::{CodecError, Writer};
 pub use inventory;
 pub use serde;

@@ -107,6 +107,28 @@ pub fn decode_front<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), Cod
     Ok((value, decoder.rest()))
 }
 
+/// Decodes one value from the front of `bytes`, which are what follows it then.
+///
+/// # Errors
+/// When the bytes are no such value. They are as before then.
+///
+/// ```
+/// use chare_lrts::codec;
+/// let mut written = Vec::new();
+/// codec::encode_into(&7u16, &mut written)?;
+/// codec::encode_into("seven", &mut written)?;
+/// let mut bytes = &written[..];
+/// assert_eq!(codec::decode_next::<u16>(&mut bytes)?, 7);
+/// assert_eq!(codec::decode_next::<String>(&mut bytes)?, "seven");
+/// assert!(bytes.is_empty());
+/// # Ok::<(), codec::CodecError>(())
+/// ```
+pub fn decode_next<T: DeserializeOwned>(bytes: &mut &[u8]) -> Result<T, CodecError> {
+    let (value, rest) = decode_front(bytes)?;
+    *bytes = rest;
+    Ok(value)
+}
+
 /// Decodes a value that takes up all of `bytes`.
 ///
 /// # Errors

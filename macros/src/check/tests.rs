@@ -1,7 +1,7 @@
 //! Tests of the checks: the chare that a block means; its errors come all at once and none twice.
 
 use super::*;
-use crate::ast::Passing;
+use crate::ast::{Moment, Passing};
 use crate::parse::parse;
 use quote::{ToTokens, quote};
 
@@ -94,6 +94,219 @@ fn a_policy_for_panics_is_one_of_three_words() {
         let (_, messages) = check_block(options, constructor.clone());
         assert!(messages.len() == 1 && messages[0].contains(message), "{messages:?}");
     }
+}
+
+/// What an array means that migrates, or does not, with these items.
+fn check_moving(options: proc_macro2::TokenStream, items: proc_macro2::TokenStream) -> (Chare, Vec<String>) {
+    let (chare, messages) = check_block(
+        options,
+        quote! {
+            #[entry] fn new() -> Self { Self }
+            #items
+        },
+    );
+    (chare.expect("a sound constructor"), messages)
+}
+
+#[test]
+fn a_chare_that_migrates_has_hooks() {
+    let (chare, messages) = check_moving(
+        quote!(array, migrate, on_panic = renew, index = (u32, u32)),
+        quote! {
+            #[about_to_move] fn pack(&mut self) {}
+            #[chare::moved] fn unpack(&mut self, from: chare::PeId) {}
+            #[load] fn work(&self) -> f64 { 1.0 }
+            #[position] #[cfg(a)] fn place(&self) -> [f64; WIDTH] { [0.0; WIDTH] }
+        },
+    );
+    assert!(messages.is_empty(), "{messages:?}");
+    let hooks = chare.hooks.expect("it migrates");
+    let named: Vec<String> = hooks.iter().map(|hook| hook.method.to_string()).collect();
+    assert_eq!(named, ["pack", "unpack", "work", "place"]);
+    assert!(hooks.iter().map(|hook| hook.moment).eq(Moment::ALL));
+    assert_eq!(hooks[3].conditions.len(), 1);
+    assert!(check_moving(quote!(array), quote!()).0.hooks.is_none());
+}
+
+#[test]
+fn only_an_element_of_an_array_migrates() {
+    for options in [quote!(migrate), quote!(group, migrate), quote!(migrate, nodegroup)] {
+        let (_, messages) = check_moving(
+            options,
+            quote!(
+                #[moved]
+                fn unpack(&mut self, from: PeId) {}
+            ),
+        );
+        assert!(messages.len() == 1 && messages[0].contains("array of one element"), "{messages:?}");
+    }
+    let (_, messages) = check_moving(quote!(array, migrate, migrate), quote!());
+    assert!(messages.len() == 1 && messages[0].contains("`migrate` is given twice"), "{messages:?}");
+    let (_, messages) = check_moving(quote!(array, migrate = yes), quote!());
+    assert!(messages.len() == 1 && messages[0].contains("no kind of chare"), "{messages:?}");
+}
+
+#[test]
+fn a_hook_has_one_form() {
+    for (hook, wanted) in [
+        (
+            quote!(
+                #[about_to_move]
+                fn f(self) {}
+            ),
+            "`fn f(&mut self)`",
+        ),
+        (
+            quote!(
+                #[about_to_move]
+                fn f(&mut self) -> u8 {
+                    0
+                }
+            ),
+            "`fn f(&mut self)`",
+        ),
+        (
+            quote!(
+                #[about_to_move]
+                async fn f(&mut self) {}
+            ),
+            "`fn f(&mut self)`",
+        ),
+        (
+            quote!(
+                #[moved]
+                fn f(&mut self) {}
+            ),
+            "`fn f(&mut self, from: PeId)`",
+        ),
+        (
+            quote!(
+                #[moved]
+                fn f(from: PeId) {}
+            ),
+            "`fn f(&mut self, from: PeId)`",
+        ),
+        (
+            quote!(
+                #[moved]
+                fn f(&mut self, from: u32) {}
+            ),
+            "`fn f(&mut self, from: PeId)`",
+        ),
+        (
+            quote!(
+                #[moved]
+                fn f(&mut self, from: PeId, to: PeId) {}
+            ),
+            "`fn f(&mut self, from: PeId)`",
+        ),
+        (
+            quote!(
+                #[load]
+                fn f(&mut self) -> f64 {
+                    0.0
+                }
+            ),
+            "`fn f(&self) -> f64`",
+        ),
+        (
+            quote!(
+                #[load]
+                fn f(&self) {}
+            ),
+            "`fn f(&self) -> f64`",
+        ),
+        (
+            quote!(
+                #[load]
+                fn f<T>(&self) -> f64 {
+                    0.0
+                }
+            ),
+            "`fn f(&self) -> f64`",
+        ),
+        (
+            quote!(
+                #[position]
+                fn f(&self) -> [f64; 4] {
+                    [0.0; 4]
+                }
+            ),
+            "`fn f(&self) -> [f64; 3]`",
+        ),
+        (
+            quote!(
+                #[position]
+                fn f(&self) -> [f64; 0] {
+                    []
+                }
+            ),
+            "`fn f(&self) -> [f64; 3]`",
+        ),
+        (
+            quote!(
+                #[position]
+                fn f(&self) -> (f64, f64) {
+                    (0.0, 0.0)
+                }
+            ),
+            "`fn f(&self) -> [f64; 3]`",
+        ),
+        (
+            quote!(
+                #[load(now)]
+                fn f(&self) -> f64 {
+                    0.0
+                }
+            ),
+            "write #[load] alone",
+        ),
+        (
+            quote!(
+                #[load]
+                unsafe fn f(&self) -> f64 {
+                    0.0
+                }
+            ),
+            "remove `unsafe`",
+        ),
+        (
+            quote!(
+                #[load]
+                #[entry]
+                fn f(&self) -> f64 {
+                    0.0
+                }
+            ),
+            "one role",
+        ),
+        (
+            quote!(
+                #[load]
+                fn f(&self) -> f64 {
+                    0.0
+                }
+                #[load]
+                fn g(&self) -> f64 {
+                    0.0
+                }
+            ),
+            "another method is marked #[load] already",
+        ),
+    ] {
+        let (_, messages) = check_moving(quote!(array, migrate), hook.clone());
+        assert!(messages.len() == 1 && messages[0].contains(wanted), "{hook}: {messages:?}");
+    }
+    let (_, messages) = check_moving(
+        quote!(array),
+        quote!(
+            #[load]
+            fn f(&self) -> f64 {
+                0.0
+            }
+        ),
+    );
+    assert!(messages.len() == 1 && messages[0].contains("#[chare(array, migrate)]"), "{messages:?}");
 }
 
 #[test]

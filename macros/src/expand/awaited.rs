@@ -5,7 +5,7 @@ use crate::ast::{Chare, Entry, Parameter};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-fn awaited(chare: &Chare) -> impl Iterator<Item = &Entry> {
+pub(super) fn awaited(chare: &Chare) -> impl Iterator<Item = &Entry> {
     chare.entries.iter().filter(|entry| entry.options.awaited)
 }
 
@@ -34,11 +34,6 @@ pub(super) fn declarations(chare: &Chare) -> TokenStream {
     );
     let waits = awaited(chare)
         .map(|Entry { name, conditions, .. }| quote!(#(#conditions)* self.#name.each_wait(tell);));
-    let emptiness = awaited(chare).map(
-        |Entry { name, conditions, .. }| quote!(#(#conditions)* if !self.#name.is_empty() { return false; }),
-    );
-    let taken =
-        awaited(chare).map(|Entry { name, conditions, .. }| quote!(#(#conditions)* #name: self.#name.take()));
     let entries = awaited(chare).map(|entry| implementation(chare, entry));
     quote! {
         pub struct __Awaited #parameters #bounds { #(#fields),* }
@@ -52,15 +47,6 @@ pub(super) fn declarations(chare: &Chare) -> TokenStream {
         impl #parameters #support::AwaitedCalls for #calls #bounds {
             fn each_wait(&self, tell: &mut dyn ::core::ops::FnMut(#support::Wait<'_>)) {
                 #(#waits)*
-            }
-
-            fn is_empty(&self) -> bool {
-                #(#emptiness)*
-                true
-            }
-
-            fn take(&self) -> Self {
-                Self { #(#taken),* }
             }
         }
 

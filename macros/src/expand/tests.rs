@@ -7,8 +7,12 @@ use crate::parse::parse;
 
 /// The code generated for a block with these items, as [`compact`] text.
 fn expansion(items: TokenStream) -> String {
+    expansion_of(quote!(array), items)
+}
+
+fn expansion_of(options: TokenStream, items: TokenStream) -> String {
     let mut errors = Errors::default();
-    let block = parse(quote!(array), quote!(impl Cell { #items }), &mut errors).unwrap();
+    let block = parse(options, quote!(impl Cell { #items }), &mut errors).unwrap();
     let chare = check(&block, &mut errors).unwrap();
     assert!(errors.messages().is_empty(), "{:?}", errors.messages());
     compact(&expand(&chare))
@@ -127,4 +131,56 @@ fn options_are_written_only_where_they_are_given() {
         ),
     );
     assert_eq!(text.matches("NOCOPY").count(), 0);
+}
+
+#[test]
+fn what_migrates_says_so_and_nothing_else_does() {
+    let items = quote! {
+        #[entry] fn new() -> Self { Self }
+        #[entry(awaited)] fn ghost(step: u64, #[nocopy] row: Received<u8>);
+        #[entry(awaited)] #[cfg(a)] fn go();
+    };
+    let text = expansion(items.clone());
+    assert!(
+        !text.contains("Migrates") && !text.contains("Travelling") && !text.contains("MOVEMENT"),
+        "{text}"
+    );
+    let hooks = quote!(
+        #[load]
+        #[cfg(b)]
+        fn work(&self) -> f64 {
+            1.0
+        }
+    );
+    let text = expansion_of(quote!(array, migrate), quote!(#items #hooks));
+    assert_contains(
+        &text,
+        quote!(
+            impl ::chare::Migrates for Cell {
+                #[cfg(b)]
+                const LOAD: ::core::option::Option<fn(&Self) -> f64> =
+                    ::core::option::Option::Some(|chare| Self::work(chare));
+            }
+        ),
+    );
+    assert_contains(
+        &text,
+        quote!(true && ::chare::macro_support::NocopyParameter::can_be_written(&parameters.1)),
+    );
+    assert_contains(
+        &text,
+        quote!((
+            ::chare::macro_support::read_value::<u64>(bytes)?,
+            <Received<u8> as ::chare::macro_support::NocopyParameter>::read(bytes)?
+        )),
+    );
+    assert_contains(
+        &text,
+        quote!(
+            #[cfg(a)]
+            if !self.go.can_be_written() {
+                return false;
+            }
+        ),
+    );
 }

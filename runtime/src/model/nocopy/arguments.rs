@@ -11,6 +11,7 @@ use super::parts::PartMut;
 use super::release::Release;
 use super::several::SeveralMut;
 use chare_lrts::MemoryMut;
+use chare_lrts::codec::{self, CodecError, Writer};
 use smallvec::smallvec;
 use std::fmt;
 use std::ops::Deref;
@@ -171,6 +172,19 @@ impl<T: Element> NocopyParameter for Received<T> {
             Err(memory) => Err(misfit::<T>(memory.address(), memory.len())),
         }
     }
+
+    fn can_be_written(&self) -> bool {
+        true
+    }
+
+    fn write(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        out.write(&self.buffer)
+    }
+
+    fn read(bytes: &mut &[u8]) -> Result<Self, String> {
+        let buffer = codec::decode_next(bytes).map_err(|error| error.to_string())?;
+        Ok(Self { buffer, release: None })
+    }
 }
 
 /// A `#[nocopy(post)]` argument as the entry sees it: the buffer that the post method gave, filled from its start, or where the layout of
@@ -305,5 +319,25 @@ impl<T: Element> NocopyParameter for Posted<T> {
         };
         let transferred = filled.bytes / size_of::<T>();
         Ok(Self { landed: Landed::of(filled)?, transferred })
+    }
+
+    /// A part of a buffer stays with the others.
+    fn can_be_written(&self) -> bool {
+        matches!(self.landed, Landed::Buffer(..))
+    }
+
+    fn write(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        let Landed::Buffer(buffer, shown) = &self.landed else { self.landed.taken_otherwise() };
+        out.write(&(self.transferred, shown, buffer))
+    }
+
+    fn read(bytes: &mut &[u8]) -> Result<Self, String> {
+        let read = codec::decode_next::<(usize, usize, BufferMut<T>)>(bytes);
+        let (transferred, shown, buffer) = read.map_err(|error| error.to_string())?;
+        if transferred > buffer.len() || shown > buffer.len() {
+            let all = buffer.len();
+            return Err(format!("{transferred} elements in a posted buffer of {all}, which shows {shown}"));
+        }
+        Ok(Self { landed: Landed::Buffer(buffer, shown), transferred })
     }
 }

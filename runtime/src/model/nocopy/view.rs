@@ -8,6 +8,7 @@ use super::outgoing::{NocopyArgument, Outgoing, OutgoingMemory, Terms};
 use super::release::{HandBack, Release};
 use super::selected;
 use chare_layout::{Layout, LayoutError, Plan, Raw};
+use chare_lrts::codec::{self, CodecError, Writer};
 use chare_lrts::{Memory, MemoryMut};
 use std::fmt;
 use std::sync::Arc;
@@ -182,5 +183,17 @@ impl<T: Element> NocopyParameter for ReceivedView<T> {
             Arrived::Received { memory, layout, release } => Self::new(memory, layout, release),
             _ => Err("the runtime delivered another buffer to a view".to_owned()),
         }
+    }
+
+    fn can_be_written(&self) -> bool {
+        true
+    }
+
+    fn write(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        out.write(&Buffer::from(self.to_vec()))
+    }
+
+    fn read(bytes: &mut &[u8]) -> Result<Self, String> {
+        codec::decode_next(bytes).map(Self::of).map_err(|error| error.to_string())
     }
 }

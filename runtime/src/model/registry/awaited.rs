@@ -48,17 +48,17 @@ impl<E: AwaitedEntry> Calls<E> {
 }
 
 impl<E: AwaitedEntry> Calls<E> {
-    /// Whether no call waits.
-    pub fn is_empty(&self) -> bool {
-        self.0.get().is_none_or(|table| table.borrow().calls.is_empty())
-    }
-
     /// Takes all calls out, with their numbers. Nobody waits for them here: whoever does holds on to the chare.
     pub fn take(&self) -> Self {
         match self.0.get() {
             None => Self::default(),
             Some(table) => Self(OnceCell::from(Box::new(RefCell::new(table.take())))),
         }
+    }
+
+    /// Looks at all calls, in the order in which they came; `None` where none has come yet.
+    pub(super) fn look<O>(&self, look: impl FnOnce(&TableOf<E>) -> O) -> Option<O> {
+        self.0.get().map(|table| look(&table.borrow()))
     }
 
     /// Tells of each wait for calls of this entry.
@@ -135,6 +135,11 @@ impl<R: Clone + Eq + Hash, P> CallTable<R, P> {
         self.by_reference.entry(reference.clone()).or_default().push_back(number);
         self.calls.insert(number, (reference, parameters));
         woken
+    }
+
+    /// The calls, in the order in which they came.
+    pub(super) fn calls(&self) -> impl ExactSizeIterator<Item = &(R, P)> {
+        self.calls.values()
     }
 
     /// Takes the first call of number `from` or later that has the reference number, if one is asked for, and that is accepted. `from` is

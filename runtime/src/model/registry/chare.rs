@@ -165,14 +165,9 @@ impl<'a, C: Chare> ThisRef<'a, C> {
         This::hold(chare.downcast().expect("its type was looked at when it was lent"))
     }
 
-    /// Whether no call waits with the chare.
-    pub(super) fn has_no_calls(&self) -> bool {
-        self.cell.awaited.is_empty()
-    }
-
-    /// Takes the state and the calls that wait with it out of the chare, for ever; `None` while the state is borrowed, and once it was taken.
-    pub(super) fn take_out(&self) -> Option<(C, C::Awaited)> {
-        Some((self.cell.state.take()?, self.cell.awaited.take()))
+    /// Takes the state out of the chare, for ever; `None` while it is borrowed, and once it was taken.
+    pub(super) fn take_state(&self) -> Option<C> {
+        self.cell.state.take()
     }
 }
 

@@ -20,6 +20,7 @@ mod on_panic;
 mod registration;
 mod state_cell;
 mod trait_dispatch;
+mod travelling;
 mod types;
 mod waits;
 
@@ -44,5 +45,6 @@ pub(crate) use name::type_id;
 pub use on_panic::OnPanic;
 pub(crate) use registration::{Attached, Called, IndexRegistration, NotCalled, read_apart};
 pub use registration::{ChareRegistration, Demand, EntryRegistration};
+pub use travelling::{TravellingCalls, TravellingEntry, read_value};
 pub(crate) use types::{check_count, explain, find_chare, find_entry, registry, show};
 pub use waits::{AwaitedCalls, Wait};

@@ -1,25 +1,33 @@
 //! Movement of chares: the operations by which the state of a chare leaves its PE and is seated on another one, with its type erased.
 //!
 //! 1. Inside a process the state moves as it is: what it owns stays where it lies. It is encoded only for another process.
-//! 2. The calls of awaited entries that wait with a chare are a part of what moves, with their order and the numbers by which waits know them.
+//! 2. The calls of awaited entries that wait with a chare are a part of what moves, in their order.
 //! 3. The cell that a state has left holds none any more, for ever. Who lets the state leave gives the chare the standing
 //!    [`MOVED`](super::identity::Standing::MOVED), so that calls which have found the chare look for it anew.
 //! 4. Hooks are the user's code. Who runs them does it as for an entry: they may call and contribute.
 
 use super::identity::{AnyChare, Identity};
 use crate::model::ids::PeId;
-use chare_lrts::codec::CodecError;
+use chare_lrts::codec::{self, CodecError, Writer};
 use std::any::Any;
 use std::rc::Rc;
 
 /// The state of a chare on its way, with the calls that wait with it.
 #[cfg_attr(not(test), expect(dead_code, reason = "for the service that moves elements"))]
 pub(crate) trait MovingState: Any + Send {
-    /// Appends the encoding, which [`Movement::decode`] reads in another process.
+    /// Writes the encoding, which [`Movement::decode`] reads in another process.
     ///
     /// # Errors
     /// When the state refuses to be encoded.
-    fn write(&self, out: &mut Vec<u8>) -> Result<(), CodecError>;
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError>;
+
+    /// Appends the encoding.
+    ///
+    /// # Errors
+    /// As [`MovingState::encode`].
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        codec::append(out, |writer| self.encode(writer))
+    }
 
     /// The memory that the state takes itself, in bytes, without what it owns elsewhere.
     fn bytes(&self) -> usize;

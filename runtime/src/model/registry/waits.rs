@@ -6,21 +6,11 @@ use std::task::Waker;
 pub trait AwaitedCalls {
     /// Tells of each wait for calls.
     fn each_wait(&self, tell: &mut dyn FnMut(Wait<'_>));
-    /// Whether no call waits.
-    fn is_empty(&self) -> bool;
-    /// Takes all calls out.
-    fn take(&self) -> Self;
 }
 
 /// The calls of a chare without awaited entries.
 impl AwaitedCalls for () {
     fn each_wait(&self, _tell: &mut dyn FnMut(Wait<'_>)) {}
-
-    fn is_empty(&self) -> bool {
-        true
-    }
-
-    fn take(&self) -> Self {}
 }
 
 /// A wait of an `async` entry for calls, for messages to humans.
