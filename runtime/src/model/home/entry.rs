@@ -1,0 +1,81 @@
+//! An entry: where one element lives, and what its home keeps of it while it is on a journey.
+
+use super::contributions::InOrder;
+use super::rules::{Rule, Rules};
+use super::travel::{Journey, Sought, Stay};
+use crate::model::ids::PeId;
+use crate::model::registry::Standing;
+
+/// Where an element lives, and what is under way. `E` comes along with the news of an end.
+pub(super) enum Place<E> {
+    /// At home; something of the journey is still out.
+    Home,
+    /// On the way to that PE from its home, where it lived or its construction was granted.
+    Coming {
+        to: PeId,
+        stay: Stay,
+    },
+    Elsewhere {
+        at: PeId,
+        stay: Stay,
+    },
+    /// It may go, and has gone perhaps.
+    Moving {
+        from: PeId,
+        left: Stay,
+        to: PeId,
+        stay: Stay,
+    },
+    /// It has ended there; the news of that are under way.
+    Lost {
+        at: PeId,
+        stay: Stay,
+    },
+    /// The news of its end have come; contributions lag.
+    Ended(E),
+}
+
+/// The element that a call was looking for.
+pub(super) enum Search {
+    Home,
+    UnderWay,
+    Ended,
+    On(PeId, Sought),
+}
+
+/// The entry of one element.
+pub(super) struct Entry<C, E> {
+    pub(super) place: Place<E>,
+    pub(super) journey: Journey,
+    /// Where it lives: calls that were sent for the second time, and of which nobody has said that they were delivered.
+    pub(super) pins: u32,
+    /// Copies of broadcasts of which the home does not know that the element heard them.
+    pub(super) copies: u64,
+    pub(super) standing: Standing,
+    pub(super) contributions: InOrder<C>,
+}
+
+impl<C, E> Entry<C, E> {
+    /// That of an element at home, of which nothing is out.
+    pub(super) fn new(journey: Journey, standing: Standing) -> Self {
+        let contributions = InOrder::default();
+        Self { place: Place::Home, journey, pins: 0, copies: 0, standing, contributions }
+    }
+
+    /// Finds the element, for a call that has come to its home, perhaps back; pins it where the call is sent for the second time.
+    pub(super) fn search(&mut self, sought: Option<Sought>, rules: Rules) -> Search {
+        let (at, stay) = match self.place {
+            Place::Home => return Search::Home,
+            Place::Coming { .. } | Place::Moving { .. } => return Search::UnderWay,
+            Place::Lost { .. } | Place::Ended(_) => return Search::Ended,
+            Place::Elsewhere { at, stay } => (at, stay),
+        };
+        if sought.is_some_and(|sought| sought.stay == stay) && rules.hold(Rule::ProofOfEnd) {
+            self.place = Place::Lost { at, stay };
+            return Search::Ended;
+        }
+        let is_pinned = sought.is_some() && rules.hold(Rule::Pins);
+        self.pins += u32::from(is_pinned);
+        Search::On(at, Sought { stay, is_pinned })
+    }
+}

@@ -1,0 +1,211 @@
+//! Tests of single rules; what follows from all of them together is seen in every order, see [`super::every_order`].
+
+use super::*;
+
+type Few = Home<&'static str, ()>;
+
+const INDEX: Index = Index::from_bits(7);
+const HOME: PeId = PeId(0);
+const P: PeId = PeId(1);
+const Q: PeId = PeId(2);
+const R: PeId = PeId(3);
+
+/// A home whose element lives on P.
+fn on_p() -> (Few, Traveller) {
+    let mut home = Few::default();
+    let traveller = home.leave(INDEX, P, Standing::NEW);
+    assert_eq!(home.arrived(INDEX, (P, traveller.stay)), Ok(true));
+    (home, traveller)
+}
+
+fn granted(wish: Wish) -> Stay {
+    let Wish::Granted(stay) = wish else { panic!("{wish:?}") };
+    stay
+}
+
+fn sent(seek: Seek) -> (PeId, Sought) {
+    let Seek::Send { to, sought } = seek else { panic!("{seek:?}") };
+    (to, sought)
+}
+
+#[test]
+fn calls_are_kept_while_an_element_moves_and_follow_it_then() {
+    let mut home = Few::default();
+    assert_eq!(home.seek(INDEX, None), Seek::AtHomeOrNowhere);
+    let mut traveller = home.leave(INDEX, P, Standing::NEW);
+    assert_eq!((home.seek(INDEX, None), home.find(INDEX)), (Seek::Keep, Whereabouts::UnderWay));
+    assert_eq!(home.wish(INDEX, (P, traveller.stay), Q), Wish::Keep, "the wish has overtaken the arrival");
+    assert_eq!(home.arrived(INDEX, (P, traveller.stay)), Ok(true));
+    assert_eq!((sent(home.seek(INDEX, None)).0, home.find(INDEX)), (P, Whereabouts::On(P)));
+    let stay = granted(home.wish(INDEX, (P, traveller.stay), HOME));
+    assert_eq!(home.seek(INDEX, None), Seek::Keep);
+    traveller.stay = stay;
+    home.come_home(INDEX, HOME, &traveller).unwrap();
+    assert_eq!(home.settle(INDEX), Settled::AtHome(Standing::NEW));
+    assert_eq!(home.seek(INDEX, None), Seek::AtHomeOrNowhere);
+    assert!(home.entries.is_empty(), "who is at home costs nothing");
+}
+
+#[test]
+fn who_is_not_free_stays_and_may_wish_again_at_once() {
+    let (mut home, Traveller { stay, .. }) = on_p();
+    granted(home.wish(INDEX, (P, stay), Q));
+    assert_eq!(home.wish(INDEX, (P, stay), R), Wish::Keep, "the wish has overtaken the refusal");
+    assert_eq!(home.stayed(INDEX, (P, stay)), Ok(true));
+    granted(home.wish(INDEX, (P, stay), R));
+}
+
+#[test]
+fn a_call_that_is_sent_again_pins_the_element_until_it_has_found_it() {
+    let (mut home, Traveller { stay, .. }) = on_p();
+    let first = sent(home.seek(INDEX, None));
+    let then = granted(home.wish(INDEX, (P, stay), Q));
+    assert_eq!(home.seek(INDEX, Some(first.1)), Seek::Keep);
+    assert_eq!(home.arrived(INDEX, (Q, then)), Ok(true));
+    let again = sent(home.seek(INDEX, Some(first.1)));
+    assert_eq!(again, (Q, Sought { stay: then, is_pinned: true }));
+    assert_eq!(home.wish(INDEX, (Q, then), R), Wish::Keep);
+    assert_eq!(home.found(INDEX, again.1), Ok(true));
+    assert!(home.found(INDEX, again.1).is_err(), "there was one pin");
+    granted(home.wish(INDEX, (Q, then), R));
+    assert_eq!(home.found(INDEX, again.1), Ok(false), "that is old by now");
+}
+
+#[test]
+fn a_call_that_comes_back_from_where_nobody_left_proves_the_end() {
+    let (mut home, Traveller { stay, .. }) = on_p();
+    let (_, sought) = sent(home.seek(INDEX, None));
+    assert_eq!(home.seek(INDEX, Some(sought)), Seek::Keep);
+    assert_eq!((home.seek(INDEX, None), home.admit(INDEX, None)), (Seek::Keep, Admission::Keep));
+    assert_eq!(home.wish(INDEX, (P, stay), Q), Wish::Obsolete);
+    home.gone(INDEX, (P, stay), 0, ()).unwrap();
+    assert_eq!(home.settle(INDEX), Settled::Over(Standing::NEW, ()));
+    assert_eq!(home.admit(INDEX, None), Admission::AtHomeOrNowhere);
+    let successor = home.send_newborn(INDEX, Q, Standing::NEW);
+    assert_eq!(home.arrived(INDEX, (Q, successor.stay)), Ok(true));
+    assert_eq!(sent(home.seek(INDEX, Some(sought))).0, Q);
+}
+
+#[test]
+fn an_insertion_asks_where_the_element_lives() {
+    let (mut home, Traveller { stay, .. }) = on_p();
+    let Admission::Ask { to: P, sought } = home.admit(INDEX, None) else { panic!("it may have ended") };
+    let then = granted(home.wish(INDEX, (P, stay), Q));
+    assert_eq!(home.admit(INDEX, Some(sought)), Admission::Keep);
+    assert_eq!(home.arrived(INDEX, (Q, then)), Ok(true));
+    assert_eq!(home.admit(INDEX, Some(sought)), Admission::Exists);
+    let Admission::Ask { to: Q, sought } = home.admit(INDEX, None) else { panic!("it may have ended") };
+    assert_eq!(home.admit(INDEX, Some(sought)), Admission::Keep, "it has");
+}
+
+#[test]
+fn news_of_an_end_stand_for_those_that_they_overtake() {
+    let mut home = Few::default();
+    let Traveller { stay, .. } = home.send_newborn(INDEX, P, Standing::NEW);
+    home.gone(INDEX, (P, stay), 0, ()).unwrap();
+    assert_eq!(home.settle(INDEX), Settled::Over(Standing::NEW, ()));
+    assert_eq!(home.arrived(INDEX, (P, stay)), Ok(false));
+    let (mut home, mut traveller) = on_p();
+    let stay = traveller.stay;
+    granted(home.wish(INDEX, (P, stay), Q));
+    assert_eq!(traveller.contribute(), 0);
+    home.gone(INDEX, (P, stay), traveller.contributed(), ()).unwrap();
+    assert_eq!((home.settle(INDEX), home.seek(INDEX, None)), (Settled::Nothing, Seek::Keep));
+    assert_eq!(home.stayed(INDEX, (P, stay)), Ok(false));
+    home.contribute(INDEX, 0, "late").unwrap();
+    assert_eq!(home.next_contribution(INDEX).unwrap().0, "late");
+    assert_eq!(home.settle(INDEX), Settled::Over(Standing::NEW, ()));
+}
+
+#[test]
+fn a_copy_is_for_the_element_of_one_journey() {
+    let (mut home, mut traveller) = on_p();
+    assert_eq!(home.call_elsewhere(), [(INDEX, traveller.journey)]);
+    let SeekCopy::Send { to: P, .. } = home.seek_copy(INDEX, traveller.journey, None) else { panic!("P") };
+    let journey = traveller.journey;
+    traveller.stay = granted(home.wish(INDEX, (P, traveller.stay), HOME));
+    home.come_home(INDEX, HOME, &traveller).unwrap();
+    assert_eq!(home.settle(INDEX), Settled::Nothing, "the copy is out");
+    assert!(home.call_elsewhere().is_empty(), "it is a member at home");
+    let mut traveller = home.leave(INDEX, Q, Standing::NEW);
+    assert_eq!(traveller.journey, journey, "the journey goes on");
+    assert_eq!(home.seek_copy(INDEX, journey, None), SeekCopy::Keep);
+    assert_eq!(home.arrived(INDEX, (Q, traveller.stay)), Ok(true));
+    assert!(traveller.hear(journey));
+    traveller.stay = granted(home.wish(INDEX, (Q, traveller.stay), HOME));
+    home.come_home(INDEX, HOME, &traveller).unwrap();
+    assert_eq!(home.settle(INDEX), Settled::AtHome(Standing::NEW));
+    assert_eq!(home.seek_copy(INDEX, journey, None), SeekCopy::Drop);
+    let mut other = home.leave(INDEX, P, Standing::NEW);
+    assert!(!other.hear(journey));
+    assert_eq!(home.seek_copy(INDEX, journey, None), SeekCopy::Drop);
+}
+
+#[test]
+fn a_copy_that_comes_while_its_element_is_at_home_is_heard_there_once() {
+    let (mut home, mut traveller) = on_p();
+    home.call_elsewhere();
+    traveller.stay = granted(home.wish(INDEX, (P, traveller.stay), HOME));
+    home.come_home(INDEX, HOME, &traveller).unwrap();
+    assert_eq!(home.contribute_at_home(INDEX, "first"), Ok(()));
+    assert_eq!(home.next_contribution(INDEX).unwrap().0, "first");
+    assert_eq!(home.settle(INDEX), Settled::Nothing);
+    assert_eq!(home.seek_copy(INDEX, traveller.journey, None), SeekCopy::Hear);
+    assert_eq!(home.settle(INDEX), Settled::AtHome(Standing::NEW));
+}
+
+#[test]
+fn contributions_are_taken_in_order_also_of_who_is_back_or_has_ended_at_home() {
+    let (mut home, mut traveller) = on_p();
+    let numbers: Vec<u64> = (0..3).map(|_| traveller.contribute()).collect();
+    home.contribute(INDEX, numbers[2], "third").unwrap();
+    assert!(home.next_contribution(INDEX).is_none());
+    traveller.stay = granted(home.wish(INDEX, (P, traveller.stay), HOME));
+    home.come_home(INDEX, HOME, &traveller).unwrap();
+    assert_eq!(home.contribute_at_home(INDEX, "fourth"), Ok(()));
+    home.contribute(INDEX, numbers[1], "second").unwrap();
+    assert_eq!(home.end_at_home(INDEX, ()), Ok(()));
+    assert_eq!(home.settle(INDEX), Settled::Nothing);
+    home.contribute(INDEX, numbers[0], "first").unwrap();
+    let mut taken = Vec::new();
+    while let Some((contribution, standing)) = home.next_contribution(INDEX) {
+        taken.push(contribution);
+        *standing = Standing::before(taken.len() as u64);
+    }
+    assert_eq!(taken, ["first", "second", "third", "fourth"]);
+    assert_eq!(home.settle(INDEX), Settled::Over(Standing::before(4), ()));
+    assert_eq!(home.contribute_at_home(INDEX, "fifth"), Err("fifth"));
+    assert_eq!(home.end_at_home(INDEX, ()), Err(()));
+}
+
+#[test]
+fn what_nobody_says_who_keeps_the_rules_is_refused_in_words() {
+    let (mut home, traveller) = on_p();
+    let stay = traveller.stay;
+    let beyond = stay.next();
+    assert!(home.arrived(INDEX, (P, beyond)).is_err() && home.arrived(INDEX, (P, stay)).is_err());
+    assert!(home.stayed(INDEX, (P, stay)).is_err());
+    assert!(home.gone(INDEX, (Q, stay), 0, ()).is_err());
+    assert!(home.gone(Index::from(8), (Q, stay), 0, ()).is_err());
+    assert!(home.come_home(INDEX, HOME, &traveller).is_err());
+    assert!(home.found(INDEX, Sought { stay, is_pinned: true }).is_err());
+    home.contribute(INDEX, 1, "second").unwrap();
+    assert!(home.contribute(INDEX, 1, "second").is_err() && home.contribute(INDEX, u64::MAX, "").is_err());
+    assert!(home.contribute(Index::from(8), 0, "nobody's").is_err());
+    assert!(
+        home.gone(INDEX, (P, stay), 1, ()).is_err() && home.gone(INDEX, (P, stay), u64::MAX, ()).is_err()
+    );
+    let then = granted(home.wish(INDEX, (P, stay), HOME));
+    assert!(home.arrived(INDEX, (Q, then)).is_err());
+    for wrong in [
+        Traveller { stay: then, heard: 1, contributed: 2, ..traveller.clone() },
+        Traveller { stay: then, contributed: 1, ..traveller.clone() },
+        Traveller { stay: then, contributed: 2, journey: Journey::begin(then), heard: 0 },
+    ] {
+        assert!(home.come_home(INDEX, HOME, &wrong).is_err(), "{wrong:?}");
+    }
+    let right = Traveller { stay: then, contributed: 2, ..traveller };
+    assert!(home.come_home(INDEX, Q, &right).is_err(), "that is no home");
+    home.come_home(INDEX, HOME, &right).unwrap();
+    assert!(home.contribute(INDEX, 2, "third").is_err(), "it has made two");
+}
