@@ -15,6 +15,7 @@ pub(crate) mod direct;
 pub(crate) mod direct_device;
 pub(crate) mod io;
 pub(crate) mod job_handle;
+pub(crate) mod moving;
 mod promise;
 pub(crate) mod proxy;
 pub(crate) mod registered;

@@ -3,7 +3,7 @@
 //! Short ones are there when this returns, and the call runs at once. A call that has to wait is taken out of the queue; it waits at its
 //! chare, with which it ends (see [`crate::pe::begun_calls`]), in a [`PostedCall`] for buffers, or for its last transfer.
 
-use super::invocation::invoke;
+use super::invocation::{forsake, invoke};
 use super::lifecycle::remove_if_destroyed;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
@@ -15,7 +15,6 @@ use crate::node::mailbox::Waited;
 use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
 use crate::pe::queued::{FoundCall, Outcome};
-use crate::pe::running::Running;
 use crate::transfer::arrival::{self, Brought, Coming};
 use crate::transfer::lend::eager;
 use crate::transfer::{Destination, PostedCall, Served};
@@ -67,16 +66,6 @@ pub(super) fn go_on(pe: &Pe, Waited { begun, options, mut call, flaw }: Waited) 
         None => invoke(pe, chare, call.entry, (&mut call).into()),
         within => pe.run_within(within, || invoke(pe, chare, call.entry, (&mut call).into())),
     }
-}
-
-/// Drops a call whose chare is gone: lenders get their memory back, and who waits for a result hears that none comes.
-fn forsake(pe: &Pe, call: Call) {
-    let Call { entry, arguments, nocopy, .. } = call;
-    if let Some(nocopy) = nocopy {
-        arrival::decline(&pe.node, *nocopy);
-    }
-    // What is dropped is the user's, and may run any code.
-    pe.run_as(Running::named(entry.name), || (entry.forsake)(arguments));
 }
 
 fn fail(pe: &Pe, entry: &EntryRegistration, cause: String) {

@@ -3,7 +3,7 @@
 
 use super::bringing_in::{Begun, bring_in, bring_in_found, go_on};
 use super::fire::fire;
-use super::invocation::{Passed, conclude, finish, invoke, run};
+use super::invocation::{Passed, conclude, finish, forsake, invoke, run};
 use super::lifecycle::{create_chare, remove_if_destroyed};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
@@ -14,12 +14,12 @@ use crate::model::registry::{AnyChare, NotCalled, show};
 use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
 use crate::node::timeline::What;
-use crate::pe::Pe;
 use crate::pe::creations::Epitaph;
 use crate::pe::early::Missing;
 use crate::pe::futures::{Awaited, Broken, Resolved};
 use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
+use crate::pe::{ChareEvent, Pe};
 use std::rc::Rc;
 
 /// Processes a piece of work and leaves [`Queued::Done`] in its place. `SEEN`: the PE may have a timeline, or take the times of entries; the
@@ -221,7 +221,7 @@ fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {
     }
 }
 
-pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome {
+pub(super) fn run_call(pe: &Pe, mut options: CallOptions, mut call: Call) -> Outcome {
     let Some(chare) = find(pe, call.target) else {
         return match call.target {
             Target::Chare(id) if pe.created_chares.borrow().include(id) => {
@@ -241,6 +241,12 @@ pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome
             Target::Member(collection, index) => pe.reroute(options, call, (collection, index)),
         };
     };
+    if options.sought().is_some() || options.copy().is_some() {
+        match found(pe, options, call) {
+            Ok(found) => (options, call) = found,
+            Err(outcome) => return outcome,
+        }
+    }
     let within = options.within();
     if let Some(nocopy) = call.nocopy.as_deref_mut()
         && !nocopy.is_ready(call.entry.nocopy)
@@ -255,6 +261,31 @@ pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome
         within => pe.run_within(within, || invoke(pe, chare, call.entry, (&mut call).into())),
     }
     Outcome::Processed
+}
+
+/// Takes note that a call has found the element that its home sent it in search of.
+///
+/// # Errors
+/// When the call is a copy of a broadcast for another element of the index: it is over.
+#[cold]
+fn found(pe: &Pe, options: CallOptions, call: Call) -> Result<(CallOptions, Call), Outcome> {
+    let Target::Member(id, index) = call.target else { return Ok((options, call)) };
+    let sought = options.sought();
+    if let Some(journey) = options.copy() {
+        let hears = {
+            let mut places = pe.places.borrow_mut();
+            places.collection_mut(id).is_some_and(|collection| collection.hears(index, journey, sought))
+        };
+        pe.settle(id, index);
+        if !hears {
+            forsake(pe, call);
+            return Err(Outcome::Processed);
+        }
+    }
+    if let Some(sought) = sought.filter(|sought| sought.is_pinned) {
+        pe.tell(ChareEvent::Found { member: call.target, sought });
+    }
+    Ok((options.seeking(None), call))
 }
 
 /// Lets a call whose nocopy arguments have not all come wait for them; or look for its chare anew, if that was destroyed.

@@ -10,6 +10,7 @@ use crate::model::registry::{AnyChare, Called, EntryRegistration, NotCalled, exp
 use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
 use crate::pe::running::Running;
+use crate::transfer::arrival;
 use std::rc::Rc;
 
 /// Calls an entry of a free chare like a function, from inside the code that runs.
@@ -125,4 +126,14 @@ fn fail_entry(pe: &Pe, entry: &EntryRegistration, cause: &NotCalled, chare: &Rc<
         return outlive(pe, chare, entry.name, cause.clone());
     }
     pe.fail(format!("{}::{}", entry.chare, entry.name), explain(cause, chare.identity()));
+}
+
+/// Drops a call whose chare is gone: lenders get their memory back, and who waits for a result hears that none comes.
+pub(crate) fn forsake(pe: &Pe, call: Call) {
+    let Call { entry, arguments, nocopy, .. } = call;
+    if let Some(nocopy) = nocopy {
+        arrival::decline(&pe.node, *nocopy);
+    }
+    // What is dropped is the user's, and may run any code.
+    pe.run_as(Running::named(entry.name), || (entry.forsake)(arguments));
 }

@@ -54,15 +54,18 @@ pub(crate) fn remove_if_destroyed(pe: &Pe, target: Target) {
     }
 }
 
-/// The one place where a chare leaves its PE.
+/// The one place where a chare ends.
 #[cold]
 fn remove(pe: &Pe, target: Target) {
     pe.destroyed.set(false);
-    let removed = pe.places.borrow_mut().remove(target);
+    let (traveller, removed) = {
+        let mut places = pe.places.borrow_mut();
+        (places.take_traveller(target), places.remove(target))
+    };
     let Some(removed) = removed else { return };
     let left = removed.identity().standing.replace(Standing::GONE);
     let mut parcel = Parcel::default();
-    pe.tell(ChareEvent::Gone { chare: removed.identity(), left, parcel: &mut parcel });
+    pe.tell(ChareEvent::Gone { chare: removed.identity(), left, traveller, parcel: &mut parcel });
     // After the borrow: dropping the chare's state may run code of the user.
     pe.drop_chare(removed);
 }

@@ -4,8 +4,8 @@ use crate::model::ids::ServiceId;
 use crate::node::NodeService;
 use crate::pe::{MOST_SERVICES, Service};
 use crate::services::{
-    aggregation, array, audience, broadcast, names, quiescence, reactor, readonly, reduction, section,
-    shutdown, survey, tags, timers,
+    aggregation, array, audience, broadcast, migration, names, quiescence, reactor, readonly, reduction,
+    section, shutdown, survey, tags, timers,
 };
 
 /// All services, by their numbers. They are told of elements in this order: a service that puts something into an element's parcel stands
@@ -27,6 +27,7 @@ const LIST: &[Service] = &[
     survey::SERVICE,
     shutdown::SERVICE,
     names::SERVICE,
+    migration::SERVICE,
 ];
 
 /// The services' functions on nodes, by the services' numbers.

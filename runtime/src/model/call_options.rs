@@ -2,6 +2,7 @@
 
 use crate::model::callback::{Callback, ErasedCallback};
 use crate::model::dealing::{Dealing, PackedParts};
+use crate::model::home::{Journey, Sought};
 use crate::model::ids::{AudienceId, BroadcastId, CollectionId, MessageId};
 use crate::model::priority::{BitVector, Priority};
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,10 @@ struct Rare {
     /// The broadcast that the message carries out, or in whose entries it was sent.
     within: Option<BroadcastId>,
     heard: Option<Heard>,
+    /// What the home of the call's element has sent the call in search of.
+    sought: Option<Sought>,
+    /// The journey of the element that is to hear the copy of a broadcast that the message is.
+    copy: Option<Journey>,
     /// The message's name in timelines.
     message: Option<MessageName>,
     dealt: Option<Arc<Dealt>>,
@@ -127,6 +132,32 @@ impl CallOptions {
     #[inline]
     pub(crate) fn within(&self) -> Option<BroadcastId> {
         self.rare.as_ref()?.within
+    }
+
+    /// Notes, or forgets, what the home of the call's element sends the call in search of.
+    pub(crate) fn seeking(mut self, sought: Option<Sought>) -> Self {
+        if self.sought() != sought {
+            self.change_rare(|rare| rare.sought = sought);
+        }
+        self
+    }
+
+    /// What the home of the call's element has sent the call in search of, if it has.
+    #[inline]
+    pub(crate) fn sought(&self) -> Option<Sought> {
+        self.rare.as_ref()?.sought
+    }
+
+    /// Notes that the message is a copy of a broadcast, for the element on a journey.
+    pub(crate) fn copy_for(mut self, journey: Journey) -> Self {
+        self.change_rare(|rare| rare.copy = Some(journey));
+        self
+    }
+
+    /// The journey of the element that is to hear the copy of a broadcast that the message is, if it is one.
+    #[inline]
+    pub(crate) fn copy(&self) -> Option<Journey> {
+        self.rare.as_ref()?.copy
     }
 
     /// Lets a callback have the number of members that a call of all members of a collection has come to: 0 where the collection has no

@@ -12,7 +12,6 @@ pub(crate) mod coordinates;
 pub(crate) mod dealing;
 pub(crate) mod envelope;
 pub(crate) mod error;
-#[cfg_attr(not(test), expect(dead_code, reason = "the services that let elements move are built on it next"))]
 pub(crate) mod home;
 pub(crate) mod ids;
 pub(crate) mod index;

@@ -26,6 +26,11 @@ impl BegunCalls {
         call
     }
 
+    /// Whether a call waits at a chare.
+    pub(crate) fn wait_at(&self, chare: &Rc<dyn AnyChare>) -> bool {
+        self.chares.borrow().values().any(|waiting| std::ptr::addr_eq(waiting.as_ptr(), Rc::as_ptr(chare)))
+    }
+
     /// Takes a call out that waits no more. Returns its chare, unless that is gone.
     pub(crate) fn leave(&self, call: BegunCall) -> Option<Rc<dyn AnyChare>> {
         let chare = self.chares.borrow_mut().remove(&call)?;

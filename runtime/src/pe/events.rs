@@ -5,7 +5,8 @@
 //! 2. Whoever keeps a table whose keys are chares, elements or collections stands in one of the two, and takes out of the table what is
 //!    over: another element may come with the same index. The test below reads all files and knows every such table.
 
-use crate::model::ids::{BroadcastId, CollectionId, Target};
+use crate::model::home::{Sought, Stay, Traveller};
+use crate::model::ids::{BroadcastId, CollectionId, Index, Target};
 use crate::model::parcel::Parcel;
 use crate::model::registry::{Identity, Standing};
 
@@ -20,10 +21,21 @@ pub(crate) enum ChareEvent<'a> {
         chare: &'a Identity,
         /// The standing with which it left.
         left: Standing,
+        /// What was kept of it as one that has its home elsewhere, if it may move.
+        traveller: Option<Traveller>,
         parcel: &'a mut Parcel,
     },
-    /// At the element's home: the element is gone, wherever it lived.
-    Forgotten { member: Target, parcel: &'a mut Parcel },
+    /// An element has been constructed here, which has its home elsewhere and may move.
+    Constructed { member: (CollectionId, Index), stay: Stay },
+    /// An element leaves this PE for another one. Services put into the parcel what they keep of it.
+    Leaves { chare: &'a Identity, parcel: &'a mut Parcel },
+    /// An element has come to this PE, where its tables know it. Services take out of the parcel what they have put in.
+    Arrives { member: Target, parcel: &'a mut Parcel },
+    /// A call has come to its element that the element's home waits for.
+    Found { member: Target, sought: Sought },
+    /// At the element's home: the element is gone, wherever it lived. `afar`: the standing with which the home has counted it meanwhile, if
+    /// it was on a journey.
+    Forgotten { member: Target, afar: Option<Standing>, parcel: &'a mut Parcel },
     /// At a collection's root: no element is left anywhere, none will come, and all reductions are over.
     Over { collection: CollectionId },
     /// A collection has ended and is forgotten here.

@@ -18,11 +18,13 @@ pub(crate) mod queued;
 pub(crate) mod releases;
 pub(crate) mod run_queue;
 pub(crate) mod running;
+mod settling;
 mod spans;
 pub(crate) mod tasks;
 mod timeline;
 pub(crate) mod times;
 pub(crate) mod waker;
+pub(crate) mod wishes;
 
 use crate::base::counters::Counters;
 use crate::base::typed_box::TypedBox;
@@ -59,6 +61,7 @@ use std::time::Instant;
 use tasks::Tasks;
 use timeline::Timeline;
 use times::Times;
+use wishes::Wishes;
 
 /// Steps between two polls of the network by a busy PE.
 pub(crate) const NETWORK_INTERVAL: u32 = 16;
@@ -187,6 +190,7 @@ pub(crate) struct Pe {
     pub(crate) renewals: RefCell<FxHashMap<Target, Arguments>>,
     /// Whether the running chare asked to be removed.
     pub(crate) destroyed: Cell<bool>,
+    pub(crate) wishes: Wishes,
     steps: Cell<u32>,
     /// The singletons that were created here.
     pub(crate) created_chares: RefCell<CreatedChares>,
@@ -237,6 +241,7 @@ impl Pe {
             inside_from: Cell::new(0),
             renewals: RefCell::default(),
             destroyed: Cell::new(false),
+            wishes: Wishes::default(),
             steps: Cell::new(0),
             created_chares: RefCell::new(CreatedChares::new(first.creations)),
             epitaphs: Epitaphs::default(),

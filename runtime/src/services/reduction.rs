@@ -18,13 +18,14 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::{Body, Envelope, SystemMessage, opened};
+use crate::model::home::Traveller;
 use crate::model::ids::{BroadcastId, CollectionId, Index, NodeId, PeId, ServiceId, Target};
 use crate::model::reduction::reducers::Data;
 use crate::model::reduction::{Begun, Gathering, Partial, Refusal, Share, Statement};
 use crate::model::registry::{Identity, Standing, show};
 use crate::node::{Delivery, NodeService};
 use crate::pe::early::Missing;
-use crate::pe::places::LocalCollection;
+use crate::pe::places::{FromAfar, LocalCollection};
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
 use chare_lrts::codec::{CodecError, Writer};
@@ -41,11 +42,16 @@ pub(crate) const SERVICE: Service = Service {
         ChareEvent::Born { collection } => report_creation(pe, *collection),
         ChareEvent::Called { broadcast } => hear(pe, *broadcast),
         ChareEvent::Gone { chare, left, .. } => {
-            if let Target::Member(collection, index) = chare.target {
+            if let Target::Member(collection, index) = chare.target
+                && *left != Standing::AFAR
+            {
                 remove_member(pe, (collection, index), *left);
             }
         }
-        ChareEvent::Forgotten { .. } | ChareEvent::Over { .. } | ChareEvent::Ended { .. } => {}
+        ChareEvent::Forgotten { member: Target::Member(collection, index), afar: Some(left), .. } => {
+            remove_member(pe, (*collection, *index), *left);
+        }
+        _ => {}
     }),
     ..Service::named(ID, "reductions")
 };
@@ -59,6 +65,14 @@ enum ReductionMessage {
     Begun { collection: CollectionId, begun: Begun },
     /// To the first PE of a node, from that of the node above: reductions have begun.
     BegunAbove { collection: CollectionId, begun: Begun },
+    /// To the home of a member that lives elsewhere, or did: the member's contribution of this number.
+    FromAfar {
+        collection: CollectionId,
+        index: Index,
+        number: u64,
+        within: Option<BroadcastId>,
+        share: Share,
+    },
     /// To the first PE of a node: so many PEs have all elements that the collection begins with.
     Created { collection: CollectionId, pes: u64 },
 }
@@ -75,6 +89,7 @@ impl SystemMessage for ReductionMessage {
     fn bytes(&self) -> usize {
         match self {
             Self::Said { statement: Statement::Closed(partial), .. } => partial.bytes(),
+            Self::FromAfar { share, .. } => share.bytes(),
             _ => 0,
         }
     }
@@ -97,6 +112,7 @@ fn receive(pe: &Pe, options: CallOptions, message: ReductionMessage) -> Outcome 
     let (ReductionMessage::Said { collection: id, .. }
     | ReductionMessage::Begun { collection: id, .. }
     | ReductionMessage::BegunAbove { collection: id, .. }
+    | ReductionMessage::FromAfar { collection: id, .. }
     | ReductionMessage::Created { collection: id, .. }) = message;
     if matches!(message, ReductionMessage::Begun { .. } | ReductionMessage::BegunAbove { .. })
         && pe.places.borrow().has_ended(id)
@@ -112,6 +128,9 @@ fn receive(pe: &Pe, options: CallOptions, message: ReductionMessage) -> Outcome 
         ReductionMessage::Said { from, number, statement, .. } => take(pe, id, (from, number), statement),
         ReductionMessage::Begun { begun, .. } => begin(pe, id, begun),
         ReductionMessage::BegunAbove { begun, .. } => begin_on_node(pe, id, begun),
+        ReductionMessage::FromAfar { index, number, within, share, .. } => {
+            take_from_afar(pe, (id, index), number, (within, share));
+        }
         ReductionMessage::Created { pes, .. } => count_created(pe, id, pes),
     }
     Outcome::Processed
@@ -172,21 +191,86 @@ pub(crate) fn join(pe: &Pe, id: CollectionId, number: u64, data: &Data, callback
 /// Adds the contribution of a member on this PE to a reduction of its collection.
 pub(crate) fn contribute(pe: &Pe, identity: &Identity, (id, index): (CollectionId, Index), share: Share) {
     let (within, standing) = (pe.within(id), identity.standing.get());
+    if standing == Standing::AFAR {
+        return contribute_from_afar(pe, (id, index), (within, share));
+    }
     let added =
         with_collection(pe, id, |collection| collection.contributions.add((index, standing), within, share));
+    if let Some(standing) = take_added(pe, (id, index), added) {
+        identity.standing.set(standing);
+    }
+}
+
+/// Says what has been closed by a contribution, or ends the job. Returns the member's standing after it.
+fn take_added(
+    pe: &Pe,
+    (id, index): (CollectionId, Index),
+    added: Result<(Standing, Option<(u64, Partial)>), Refusal>,
+) -> Option<Standing> {
     match added {
         Ok((standing, closed)) => {
-            identity.standing.set(standing);
             if let Some((number, partial)) = closed {
                 say(pe, id, number, Statement::Closed(partial));
             }
+            return Some(standing);
         }
         Err(Refusal::Missed(cause)) => {
-            let who = show(identity.name(), identity.target);
-            pe.fail(format!("a contribution of {who} of {}", identity.name()), cause);
+            let name = with_collection(pe, id, |collection| collection.info.chare.name);
+            let who = show(name, Target::Member(id, index));
+            pe.fail(format!("a contribution of {who} of {name}"), cause);
         }
         Err(Refusal::Misfit(cause)) => fail_reduction(pe, id, cause),
     }
+    None
+}
+
+/// Adds the contribution of a member on this PE whose home counts it: the member lives elsewhere than at home, or has just come home.
+fn contribute_from_afar(pe: &Pe, (id, index): (CollectionId, Index), (within, share): FromAfar) {
+    let (home, number) = with_collection(pe, id, |collection| {
+        let number = collection.travellers.get_mut(&index).map(Traveller::contribute);
+        (collection.info.home(index), number)
+    });
+    match number {
+        Some(number) => {
+            send(pe, home, ReductionMessage::FromAfar { collection: id, index, number, within, share });
+        }
+        None => {
+            let kept = with_collection(pe, id, |collection| {
+                let home = collection.home.as_mut().expect("its elements move");
+                home.contribute_at_home(index, (within, share))
+            });
+            assert!(kept.is_ok(), "who has come home from a journey that is over has a standing of its own");
+            add_from_afar(pe, (id, index));
+        }
+    }
+}
+
+/// At the home of a member that lives elsewhere, or did: takes a contribution, whose turn may not have come.
+fn take_from_afar(pe: &Pe, (id, index): (CollectionId, Index), number: u64, contribution: FromAfar) {
+    let taken = with_collection(pe, id, |collection| {
+        let home = collection.home.as_mut().ok_or_else(|| "its elements do not move".to_owned())?;
+        home.contribute(index, number, contribution)
+    });
+    match taken {
+        Ok(()) => add_from_afar(pe, (id, index)),
+        Err(cause) => fail_reduction(pe, id, cause),
+    }
+}
+
+/// At the home of a member that lives elsewhere, or did: adds the contributions of the member whose turn has come.
+fn add_from_afar(pe: &Pe, (id, index): (CollectionId, Index)) {
+    let next = |LocalCollection { home, contributions, .. }: &mut LocalCollection| {
+        let ((within, share), standing) = home.as_mut()?.next_contribution(index)?;
+        let added = contributions.add((index, *standing), within, share);
+        if let Ok((next, _)) = &added {
+            *standing = *next;
+        }
+        Some(added)
+    };
+    while let Some(added) = with_collection(pe, id, next) {
+        take_added(pe, (id, index), added);
+    }
+    pe.settle(id, index);
 }
 
 /// Takes note that the members of this PE hear a broadcast; the reductions that belong to it may have been waiting for that.

@@ -84,6 +84,12 @@ impl CollectionInfo {
     /// # Errors
     /// When the two have indices of different types, in words.
     pub(crate) fn bind(&self, other: &Self) -> Result<(), String> {
+        if let Some(mover) = [self, other].into_iter().find(|info| info.may_move()) {
+            let name = mover.chare.name;
+            return Err(format!(
+                "the elements of {name} move, and bound arrays have theirs side by side: leave `migrate` out, or bind neither"
+            ));
+        }
         let (mine, theirs) = (&self.chare.index, &other.chare.index);
         if mine.type_id != theirs.type_id {
             let (mine, theirs) = ((mine.type_name)(), (theirs.type_name)());
@@ -139,6 +145,11 @@ impl CollectionInfo {
     /// Whether members may come and go one by one. Those of a group or nodegroup go together.
     pub(crate) fn is_array(&self) -> bool {
         !matches!(self.blueprint.placement, Placement::PerPe | Placement::PerNode)
+    }
+
+    /// Whether the members may move.
+    pub(crate) fn may_move(&self) -> bool {
+        self.chare.movement.is_some() && self.is_array()
     }
 
     pub(crate) fn created(&self) -> Option<ErasedCallback> {

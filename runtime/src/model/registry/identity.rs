@@ -49,6 +49,8 @@ impl Standing {
     pub(crate) const NEW: Self = Self::before(0);
     /// It lives here, and was born after a broadcast: its PE knows more (see [`crate::model::reduction`]).
     pub(crate) const NEWBORN: Self = Self(1 << 63);
+    /// It lives here, and its home counts what it contributes to reductions: it is on a journey (see [`crate::model::home`]).
+    pub(crate) const AFAR: Self = Self(1 << 62);
     /// It lives on another PE, and takes part in reductions there.
     pub(crate) const MOVED: Self = Self(u64::MAX - 1);
     /// It was destroyed, and takes part in no reduction any more.
@@ -120,7 +122,6 @@ pub(crate) trait AnyChare: Any {
 
     /// Whether its state may leave: nobody borrows it, no task of the chare is under way, and nobody holds a handle by which to reach it.
     /// So nobody waits for its calls, either: a wait holds on to a handle.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the service that moves elements"))]
     fn is_free_to_move(&self) -> bool {
         let Identity { tasks, handles, .. } = self.identity();
         self.is_free() && tasks.first() == ChareTasks::NONE && handles.0.get() == 0

@@ -39,7 +39,6 @@ pub use hints::{AnsweredByAll, MarkedEntry};
 pub(crate) use identity::{AnyChare, ChareTasks, Identity, Standing};
 pub use migrates::{Migrates, Movable, place};
 pub use movement::Movement;
-#[expect(unused_imports, reason = "for the service that moves elements")]
 pub(crate) use movement::MovingState;
 pub(crate) use name::type_id;
 pub use on_panic::OnPanic;

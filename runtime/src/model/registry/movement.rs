@@ -13,7 +13,6 @@ use std::any::Any;
 use std::rc::Rc;
 
 /// The state of a chare on its way, with the calls that wait with it.
-#[cfg_attr(not(test), expect(dead_code, reason = "for the service that moves elements"))]
 pub(crate) trait MovingState: Any + Send {
     /// Writes the encoding, which [`Movement::decode`] reads in another process.
     ///
@@ -35,7 +34,6 @@ pub(crate) trait MovingState: Any + Send {
 
 /// The operations on the chares of one type that move. Each one panics for a chare or a state of another type.
 #[derive(Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "for the service that moves elements"))]
 pub struct Movement {
     /// Takes the state and the calls that wait out of a chare, for ever; `None`, and nothing is taken, while the state is borrowed or has left.
     pub(crate) take_out: fn(&Rc<dyn AnyChare>) -> Option<Box<dyn MovingState>>,

@@ -1,6 +1,8 @@
 //! Part of a collection on one PE: its members there, and the places of the members that have their home there.
 
+use super::movers::HomeHere;
 use crate::model::collection::{CollectionInfo, Insertions};
+use crate::model::home::Traveller;
 use crate::model::ids::{Index, PeId};
 use crate::model::reduction::{Contributions, Gathering};
 use crate::model::registry::AnyChare;
@@ -85,8 +87,12 @@ pub(crate) struct LocalCollection {
     pub(crate) info: Arc<CollectionInfo>,
     /// Members that live here.
     pub(crate) members: Members,
-    /// PEs of the members that have their home here and live elsewhere.
+    /// PEs of the members that have their home here and live elsewhere, where members do not move.
     pub(crate) away: FxHashMap<Index, PeId>,
+    /// Where members move: what this PE knows as a home of them.
+    pub(crate) home: Option<Box<HomeHere>>,
+    /// The members that live here and have their home elsewhere, where members move.
+    pub(crate) travellers: FxHashMap<Index, Traveller>,
     /// The encodings of the indices of members here whose index is a digest.
     pub(crate) names: FxHashMap<Index, Box<[u8]>>,
     pub(crate) contributions: Contributions,
@@ -104,10 +110,13 @@ impl LocalCollection {
         let insertions = Insertions::new(info.is_open(), members as u64);
         let names = info.names().filter(|(index, _)| info.home(*index) == pe);
         let names = names.map(|(index, name)| (index, name.into())).collect();
+        let home = info.may_move().then(Box::default);
         let mut collection = Self {
             info,
             members: Members::default(),
             away: FxHashMap::default(),
+            home,
+            travellers: FxHashMap::default(),
             names,
             contributions,
             insertions,

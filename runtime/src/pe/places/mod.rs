@@ -16,10 +16,13 @@
 
 mod collections;
 mod members;
+mod movers;
 
 pub(crate) use members::LocalCollection;
+pub(crate) use movers::{FromAfar, HomeHere};
 
 use crate::model::collection::CollectionInfo;
+use crate::model::home::{Traveller, Whereabouts};
 use crate::model::ids::{ChareId, CollectionId, Index, PeId, Target};
 use crate::model::registry::AnyChare;
 use crate::pe::early::Missing;
@@ -50,6 +53,8 @@ pub(crate) enum Absence {
     HomeIs(PeId),
     /// This PE is the member's home; the member lives on that PE.
     LivesOn(PeId),
+    /// This PE is the member's home; the member is under way, or has ended, of which the news are under way.
+    UnderWay,
     /// This PE is the member's home; the member does not exist.
     Nowhere,
 }
@@ -219,10 +224,14 @@ impl Places {
         let Some(collection) = self.collections.get(collection) else {
             return if self.has_ended(collection) { Absence::Ended } else { Absence::Unknown };
         };
-        match (collection.info.home(index), collection.away.get(&index)) {
-            (home, _) if home != here => Absence::HomeIs(home),
-            (_, Some(elsewhere)) => Absence::LivesOn(*elsewhere),
-            (_, None) => Absence::Nowhere,
+        let home = collection.info.home(index);
+        if home != here {
+            return Absence::HomeIs(home);
+        }
+        match collection.whereabouts(index) {
+            Whereabouts::On(elsewhere) => Absence::LivesOn(elsewhere),
+            Whereabouts::UnderWay => Absence::UnderWay,
+            Whereabouts::AtHomeOrNowhere => Absence::Nowhere,
         }
     }
 
@@ -266,6 +275,12 @@ impl Places {
         }
     }
 
+    /// Takes out what is kept of a member as one that has its home elsewhere, if it may move.
+    pub(crate) fn take_traveller(&mut self, target: Target) -> Option<Traveller> {
+        let Target::Member(collection, index) = target else { return None };
+        self.collections.get_mut(collection)?.travellers.remove(&index)
+    }
+
     /// Removes a chare, which lives here no more. The caller drops it when the PE can be used again: the chare's state may run code of
     /// the user.
     pub(crate) fn remove(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
@@ -298,7 +313,7 @@ impl Places {
                 },
                 Absence::HomeIs(at) | Absence::LivesOn(at) => at,
                 // The member may come, or the call is refused here: nothing to remember.
-                Absence::Nowhere | Absence::Ended => return Location::At(here),
+                Absence::UnderWay | Absence::Nowhere | Absence::Ended => return Location::At(here),
             },
         };
         self.entry(target).pe = Some(at);

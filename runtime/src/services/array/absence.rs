@@ -3,10 +3,12 @@
 
 use super::insertion::provide;
 use super::message::{ArrayMessage, Insert, InsertionOrder, Stage};
+use crate::delivery::invocation::forsake;
 use crate::delivery::outbox;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
+use crate::model::home::{Seek, SeekCopy, Stay, Traveller};
 use crate::model::ids::{CollectionId, Index, PeId, Target};
 use crate::model::index;
 use crate::model::parcel::Parcel;
@@ -26,6 +28,12 @@ pub(super) fn reroute(
 ) -> Outcome {
     let absence = pe.places.borrow().explain_absence(pe.id, id, index);
     match absence {
+        Absence::LivesOn(_) | Absence::UnderWay if moves(pe, id) => seek(pe, options, call, (id, index)),
+        Absence::Nowhere if options.copy().is_some() => {
+            forsake(pe, call);
+            Outcome::Processed
+        }
+        Absence::UnderWay => pe.keep(Missing::Member(id, index), options, Body::Call(call)),
         Absence::Unknown => pe.keep(Missing::Collection(id), options, Body::Call(call)),
         Absence::Ended => {
             let (shown, entry) = (show(call.entry.chare, call.target), call.entry);
@@ -37,13 +45,52 @@ pub(super) fn reroute(
         }
         Absence::HomeIs(to) => forward_call(pe, to, options, call),
         Absence::LivesOn(at) => {
-            if call.from != pe.id {
-                let news = ArrayMessage::Located { target: call.target, at };
-                outbox::send(pe, call.from, Envelope::system(CallOptions::new(), news));
-            }
+            tell_caller(pe, &call, at);
             forward_call(pe, at, options, call)
         }
         Absence::Nowhere => await_or_create(pe, options, call, (id, index)),
+    }
+}
+
+/// At the home of an element that is on a journey: sends the call on to where the element lives, or keeps it until that is known.
+fn seek(pe: &Pe, options: CallOptions, call: Call, (id, index): (CollectionId, Index)) -> Outcome {
+    let sought = options.sought();
+    let seek = {
+        let mut places = pe.places.borrow_mut();
+        let collection = places.collection_mut(id).expect("its absence was explained");
+        let home = collection.home.as_mut().expect("its elements move");
+        match options.copy() {
+            None => Some(home.seek(index, sought)),
+            Some(journey) => match home.seek_copy(index, journey, sought) {
+                SeekCopy::Send { to, sought } => Some(Seek::Send { to, sought }),
+                SeekCopy::Keep => Some(Seek::Keep),
+                SeekCopy::Hear | SeekCopy::Drop => None,
+            },
+        }
+    };
+    match seek {
+        Some(Seek::Send { to, sought }) => {
+            tell_caller(pe, &call, to);
+            forward_call(pe, to, options.seeking(Some(sought)), call)
+        }
+        Some(Seek::Keep) => pe.keep(Missing::Member(id, index), options.seeking(None), Body::Call(call)),
+        Some(Seek::AtHomeOrNowhere) => unreachable!("it is on a journey"),
+        None => {
+            forsake(pe, call);
+            Outcome::Processed
+        }
+    }
+}
+
+fn moves(pe: &Pe, id: CollectionId) -> bool {
+    pe.places.borrow().collection(id).is_some_and(|collection| collection.home.is_some())
+}
+
+/// Tells the caller of a member where the member lives.
+fn tell_caller(pe: &Pe, call: &Call, at: PeId) {
+    if call.from != pe.id {
+        let news = ArrayMessage::Located { target: call.target, at };
+        outbox::send(pe, call.from, Envelope::system(CallOptions::new(), news));
     }
 }
 
@@ -79,7 +126,7 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
             return Outcome::Processed;
         }
     };
-    let order = InsertionOrder { collection: id, index, name: None, on, from: pe.id, stage: Stage::Needed };
+    let order = InsertionOrder::new((id, index), None, (pe.id, on), Stage::Needed);
     pe.counters.sent.add(1);
     let insert = Insert { order, chare: info.chare, arguments: Arguments::new(()) };
     if provide(pe, &info, insert) == Outcome::Processed {
@@ -90,15 +137,40 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
 }
 
 /// Tells the home of a member that lived here that it is gone, with the parcel that services have filled.
-pub(super) fn tell_home(pe: &Pe, member: (CollectionId, Index), mut parcel: Parcel) {
+pub(super) fn tell_home(
+    pe: &Pe,
+    member: (CollectionId, Index),
+    traveller: Option<Traveller>,
+    parcel: Parcel,
+) {
     let (id, index) = member;
     let home = pe.places.borrow().collection(id).map(|collection| collection.info.home(index));
     match home {
         Some(home) if home != pe.id => {
-            let news = ArrayMessage::Gone { member, from: pe.id, parcel };
+            let stay = traveller.map(|traveller| (traveller.stay, traveller.contributed()));
+            let news = ArrayMessage::Gone { member, from: pe.id, stay, parcel };
             outbox::send(pe, home, Envelope::system(CallOptions::new().expedited(), news));
         }
-        _ => pe.tell(ChareEvent::Forgotten { member: Target::Member(id, index), parcel: &mut parcel }),
+        _ => end_at_home(pe, member, parcel),
+    }
+}
+
+/// At the home of a member that lived there: takes note that it is gone, as soon as nothing of a journey is under way any more.
+fn end_at_home(pe: &Pe, (id, index): (CollectionId, Index), parcel: Parcel) {
+    let ended = {
+        let mut places = pe.places.borrow_mut();
+        let home = places.collection_mut(id).and_then(|collection| collection.home.as_mut());
+        match home {
+            Some(home) => home.end_at_home(index, parcel),
+            None => Err(parcel),
+        }
+    };
+    match ended {
+        Ok(()) => pe.settle(id, index),
+        Err(mut parcel) => {
+            let member = Target::Member(id, index);
+            pe.tell(ChareEvent::Forgotten { member, afar: None, parcel: &mut parcel });
+        }
     }
 }
 
@@ -109,20 +181,47 @@ pub(super) fn forget(
     options: CallOptions,
     member: (CollectionId, Index),
     from: PeId,
+    stay: Option<(Stay, u64)>,
     mut parcel: Parcel,
 ) -> Outcome {
     let (id, index) = member;
     if pe.places.borrow().collection(id).is_none() {
-        let message = ArrayMessage::Gone { member, from, parcel };
+        let message = ArrayMessage::Gone { member, from, stay, parcel };
         return pe.keep(Missing::Collection(id), options, message.into());
     }
     let target = Target::Member(id, index);
-    pe.tell(ChareEvent::Forgotten { member: target, parcel: &mut parcel });
+    if let Some((stay, contributed)) = stay {
+        return end_afar(pe, member, ((from, stay), contributed), parcel);
+    }
+    pe.tell(ChareEvent::Forgotten { member: target, afar: None, parcel: &mut parcel });
     let mut places = pe.places.borrow_mut();
     places.forget(target);
     let away = &mut places.collection_mut(id).expect("looked at before").away;
     if away.get(&index) == Some(&from) {
         away.remove(&index);
+    }
+    Outcome::Processed
+}
+
+/// At the home of an element that was on a journey: takes note that it has ended where it lived, as soon as its contributions have come.
+fn end_afar(
+    pe: &Pe,
+    (id, index): (CollectionId, Index),
+    (stay, contributed): ((PeId, Stay), u64),
+    parcel: Parcel,
+) -> Outcome {
+    let ended = {
+        let mut places = pe.places.borrow_mut();
+        places.forget(Target::Member(id, index));
+        let home = places.collection_mut(id).and_then(|collection| collection.home.as_mut());
+        home.map_or_else(
+            || Err("its elements do not move".to_owned()),
+            |home| home.gone(index, stay, contributed, parcel),
+        )
+    };
+    match ended {
+        Ok(()) => pe.settle(id, index),
+        Err(cause) => pe.fail("the end of an element that moves".to_owned(), cause),
     }
     Outcome::Processed
 }

@@ -11,6 +11,7 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::collection::{Blueprint, CollectionInfo};
 use crate::model::envelope::Envelope;
+use crate::model::home::Traveller;
 use crate::model::ids::{CollectionId, Index, NodeId, Target};
 use crate::model::registry::{ChareRegistration, Identity, Standing, find_chare};
 use crate::node::Node;
@@ -150,6 +151,30 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
     pe.tell(ChareEvent::Born { collection: id });
     pe.release_early(Missing::Collection(id));
     Outcome::Processed
+}
+
+/// Creates a member of a collection that is here already, which has its home elsewhere and may move: the home counts it.
+pub(super) fn create_traveller(
+    pe: &Pe,
+    (id, index): (CollectionId, Index),
+    (name, traveller): (Option<Box<[u8]>>, Traveller),
+    arguments: Arguments,
+) {
+    let stay = traveller.stay;
+    let taken_in = {
+        let mut places = pe.places.borrow_mut();
+        let collection = places.collection_mut(id).expect("a member comes after its collection");
+        if let Some(name) = name {
+            collection.names.insert(index, name);
+        }
+        collection.take_in(pe.id, index, traveller).map(|standing| (collection.info.chare, standing))
+    };
+    let (chare, standing) = match taken_in {
+        Ok(taken_in) => taken_in,
+        Err(cause) => return pe.fail("the insertion of an element".to_owned(), cause),
+    };
+    pe.tell(ChareEvent::Constructed { member: (id, index), stay });
+    construct(pe, Identity::new(Target::Member(id, index), &chare.name, standing), chare, arguments);
 }
 
 /// Creates a member of a collection that is here already.

@@ -10,13 +10,14 @@
 //! 4. `done_inserting` tells every home how many insertions the PE that called it has asked for there; the home is closed once they have
 //!    come. Insertions by other PEs must be over before.
 
-use super::creation::create_member;
+use super::creation::{create_member, create_traveller};
 use super::message::{ArrayMessage, Insert, InsertionOrder, Stage};
 use crate::delivery::outbox;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::collection::{CollectionInfo, Insertions};
 use crate::model::envelope::Envelope;
+use crate::model::home::Admission;
 use crate::model::ids::{CollectionId, Index, PeId, Target};
 use crate::model::registry::{ChareRegistration, Demand};
 use crate::pe::Pe;
@@ -27,6 +28,9 @@ use std::sync::Arc;
 
 /// The cause of refusal of an insertion that comes after the end.
 const TOO_LATE: &str = "nobody may insert: the array is not dynamic, or `done_inserting` was said before";
+
+/// The cause of refusal of an insertion with the index of a member.
+const EXISTS: &str = "there is such a member already; destroy it first";
 
 /// The options of insertions: queued before calls, which may be for the member.
 pub(super) fn options() -> CallOptions {
@@ -41,7 +45,7 @@ pub(crate) fn insert(
     on: Option<PeId>,
     (chare, arguments): (&'static ChareRegistration, Arguments),
 ) {
-    let order = InsertionOrder { collection, index, name, on, from: pe.id, stage: Stage::Leaving };
+    let order = InsertionOrder::new((collection, index), name, (pe.id, on), Stage::Leaving);
     ask(pe, Insert { order, chare, arguments });
 }
 
@@ -58,7 +62,7 @@ pub(crate) fn need(
     demand: Demand,
 ) {
     let on = (demand == Demand::Here).then_some(pe.id);
-    let order = InsertionOrder { collection, index, name: Some(name), on, from: pe.id, stage: Stage::Needed };
+    let order = InsertionOrder::new((collection, index), Some(name), (pe.id, on), Stage::Needed);
     ask(pe, Insert { order, chare, arguments: Arguments::new(()) });
 }
 
@@ -75,11 +79,7 @@ pub(super) fn arrive(pe: &Pe, insert: Insert) -> Outcome {
     let Some(info) = info else {
         return pe.keep(Missing::Collection(id), options(), ArrayMessage::Insert(insert).into());
     };
-    let refuse = |cause: &str| {
-        let shown = info.chare.index.show(index);
-        pe.fail(format!("inserting member {shown} of {}", info.chare.name), cause);
-        Outcome::Processed
-    };
+    let refuse = |cause: &str| refuse(pe, &info, index, cause);
     if info.chare.id != insert.chare.id {
         return refuse("the collection consists of other chares");
     }
@@ -96,7 +96,7 @@ pub(super) fn arrive(pe: &Pe, insert: Insert) -> Outcome {
         }
         Stage::Needed if home != pe.id => forward(pe, home, Stage::Needed, insert),
         Stage::Needed => provide(pe, &info, insert),
-        _ if is_here => refuse("there is such a member already; destroy it first"),
+        _ if is_here => refuse(EXISTS),
         Stage::Contested => forward(pe, home, Stage::Cleared, insert),
         Stage::Granted => grant_here(pe, insert),
         Stage::Asking | Stage::Cleared => {
@@ -109,16 +109,45 @@ pub(super) fn arrive(pe: &Pe, insert: Insert) -> Outcome {
             if is_refused {
                 return refuse(TOO_LATE);
             }
-            let outcome = decide(pe, &info, insert);
+            let outcome = if info.may_move() { admit(pe, insert) } else { decide(pe, &info, insert) };
             sweep_if_closed(pe, id);
             outcome
         }
     }
 }
 
+fn refuse(pe: &Pe, info: &CollectionInfo, index: Index, cause: &str) -> Outcome {
+    pe.fail(format!("inserting member {} of {}", info.chare.index.show(index), info.chare.name), cause);
+    Outcome::Processed
+}
+
 pub(super) fn with_insertions<R>(pe: &Pe, id: CollectionId, body: impl FnOnce(&mut Insertions) -> R) -> R {
     let mut places = pe.places.borrow_mut();
     body(&mut places.collection_mut(id).expect("looked at before").insertions)
+}
+
+/// At the home of elements that move: grants the insertion when no element has the index.
+fn admit(pe: &Pe, mut insert: Insert) -> Outcome {
+    let InsertionOrder { collection: id, index, sought, .. } = insert.order;
+    let (info, admission) = {
+        let mut places = pe.places.borrow_mut();
+        let collection = places.collection_mut(id).expect("looked at before");
+        let home = collection.home.as_mut().expect("its elements move");
+        (Arc::clone(&collection.info), home.admit(index, sought))
+    };
+    match admission {
+        Admission::AtHomeOrNowhere => decide(pe, &info, insert),
+        Admission::Ask { to, sought } => {
+            insert.order.sought = Some(sought);
+            forward(pe, to, Stage::Contested, insert)
+        }
+        Admission::Keep => {
+            insert.order.stage = Stage::Cleared;
+            insert.order.sought = None;
+            pe.keep(Missing::Member(id, index), options(), ArrayMessage::Insert(insert).into())
+        }
+        Admission::Exists => refuse(pe, &info, index, EXISTS),
+    }
 }
 
 /// At the home: decides where the member is to live.
@@ -158,15 +187,17 @@ fn find_companion(pe: &Pe, other: CollectionId, index: Index) -> Option<PeId> {
 }
 
 /// At the home: has the member constructed on a PE, and sends it the calls that have waited.
-fn grant(pe: &Pe, at: PeId, insert: Insert) -> Outcome {
+fn grant(pe: &Pe, at: PeId, mut insert: Insert) -> Outcome {
     let InsertionOrder { collection: id, index, .. } = insert.order;
     let outcome = if at == pe.id {
         grant_here(pe, insert)
     } else {
-        let mut places = pe.places.borrow_mut();
-        places.forget(Target::Member(id, index));
-        places.collection_mut(id).expect("looked at before").away.insert(index, at);
-        drop(places);
+        insert.order.traveller = {
+            let mut places = pe.places.borrow_mut();
+            places.forget(Target::Member(id, index));
+            let collection = places.collection_mut(id).expect("looked at before");
+            collection.send_newborn(index, at)
+        };
         forward(pe, at, Stage::Granted, insert)
     };
     pe.release_early(Missing::Member(id, index));
@@ -174,8 +205,11 @@ fn grant(pe: &Pe, at: PeId, insert: Insert) -> Outcome {
 }
 
 fn grant_here(pe: &Pe, insert: Insert) -> Outcome {
-    let Insert { order: InsertionOrder { collection, index, name, .. }, arguments, .. } = insert;
-    create_member(pe, (collection, index), name, arguments);
+    let Insert { order: InsertionOrder { collection, index, name, traveller, .. }, arguments, .. } = insert;
+    match traveller {
+        None => create_member(pe, (collection, index), name, arguments),
+        Some(traveller) => create_traveller(pe, (collection, index), (name, traveller), arguments),
+    }
     Outcome::Processed
 }
 

@@ -3,6 +3,7 @@
 use crate::model::arguments::Arguments;
 use crate::model::collection::{Blueprint, CollectionInfo};
 use crate::model::envelope::{Body, SystemMessage};
+use crate::model::home::{Sought, Stay, Traveller};
 use crate::model::ids::{ChareTypeId, CollectionId, Index, NodeId, PeId, ServiceId, Target};
 use crate::model::parcel::{Parcel, WrittenParcel};
 use crate::model::registry::ChareRegistration;
@@ -39,6 +40,8 @@ pub(super) enum ArrayMessage {
     Gone {
         member: (CollectionId, Index),
         from: PeId,
+        /// Where members move: the member's stay there, and how often it has contributed.
+        stay: Option<(Stay, u64)>,
         parcel: Parcel,
     },
     /// To the first PE of a node: at so many homes on the node, and on nodes below, no member is left and none will come.
@@ -71,6 +74,22 @@ pub(crate) struct InsertionOrder {
     /// The PE that asked.
     pub(crate) from: PeId,
     pub(crate) stage: Stage,
+    /// Where members move: what the home has sent the insertion in search of.
+    pub(crate) sought: Option<Sought>,
+    /// Where members move: the journey that the member begins, if it is to live elsewhere than at home.
+    pub(crate) traveller: Option<Traveller>,
+}
+
+impl InsertionOrder {
+    /// An order of PE `from`, for a member on PE `on` or where its home decides.
+    pub(super) fn new(
+        (collection, index): (CollectionId, Index),
+        name: Option<Box<[u8]>>,
+        (from, on): (PeId, Option<PeId>),
+        stage: Stage,
+    ) -> Self {
+        Self { collection, index, name, on, from, stage, sought: None, traveller: None }
+    }
 }
 
 /// The stage of an insertion; see `insertion`.
@@ -98,7 +117,13 @@ pub(super) enum ArrayFrame {
     /// For one PE.
     Located { to: PeId, target: Target, at: PeId },
     /// For one PE.
-    Gone { to: PeId, member: (CollectionId, Index), from: PeId, parcel: WrittenParcel },
+    Gone {
+        to: PeId,
+        member: (CollectionId, Index),
+        from: PeId,
+        stay: Option<(Stay, u64)>,
+        parcel: WrittenParcel,
+    },
     /// For all nodes, down the tree below `root`. The constructor's arguments follow.
     Members { root: NodeId, blueprint: Box<Blueprint> },
     /// For all nodes, down the tree below `root`: PE `from` will insert no more, and has asked these homes for so many insertions each.
@@ -153,9 +178,9 @@ impl SystemMessage for ArrayMessage {
                 arguments.encode(out)
             }
             Self::Located { target, at } => out.write(&ArrayFrame::Located { to, target: *target, at: *at }),
-            Self::Gone { member, from, parcel } => {
+            Self::Gone { member, from, stay, parcel } => {
                 let parcel = parcel.write()?;
-                out.write(&ArrayFrame::Gone { to, member: *member, from: *from, parcel })
+                out.write(&ArrayFrame::Gone { to, member: *member, from: *from, stay: *stay, parcel })
             }
             Self::HomesOver { collection, homes } => {
                 out.write(&ArrayFrame::HomesOver { to, collection: *collection, homes: *homes })

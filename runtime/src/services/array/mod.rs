@@ -31,9 +31,9 @@ pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive, ..NodeService::NONE },
     deliver: |pe, options, message| receive(pe, options, opened(message)),
     event: Some(|pe, event| match event {
-        ChareEvent::Gone { chare, parcel, .. } => {
+        ChareEvent::Gone { chare, traveller, parcel, .. } => {
             if let Target::Member(collection, index) = chare.target {
-                absence::tell_home(pe, (collection, index), std::mem::take(*parcel));
+                absence::tell_home(pe, (collection, index), traveller.take(), std::mem::take(*parcel));
             }
         }
         ChareEvent::Over { collection } => ending::tell_end(pe, *collection),
@@ -42,7 +42,7 @@ pub(crate) const SERVICE: Service = Service {
                 ending::count_death(pe, collection);
             }
         }
-        ChareEvent::Born { .. } | ChareEvent::Called { .. } | ChareEvent::Ended { .. } => {}
+        _ => {}
     }),
     absent: Some(absence::reroute),
     state: || TypedBox::new(creation::Own::default()),
@@ -63,7 +63,9 @@ fn receive(pe: &Pe, options: CallOptions, message: ArrayMessage) -> Outcome {
             pe.places.borrow_mut().learn(target, at);
             Outcome::Processed
         }
-        ArrayMessage::Gone { member, from, parcel } => absence::forget(pe, options, member, from, parcel),
+        ArrayMessage::Gone { member, from, stay, parcel } => {
+            absence::forget(pe, options, member, from, stay, parcel)
+        }
         ArrayMessage::HomesOver { collection, homes } => ending::count_homes(pe, collection, homes),
         ArrayMessage::NobodyIsLeft(collection) => ending::leave(pe, collection),
         ArrayMessage::Ended(collection) => ending::end(pe, collection),
@@ -85,8 +87,8 @@ fn arrive(node: &Arc<Node>, Arrival { frame, said, .. }: Arrival<'_>) -> Result<
         ArrayFrame::Located { to, target, at } => {
             (to, CallOptions::new(), ArrayMessage::Located { target, at })
         }
-        ArrayFrame::Gone { to, member, from, parcel } => {
-            (to, CallOptions::new(), ArrayMessage::Gone { member, from, parcel: parcel.into() })
+        ArrayFrame::Gone { to, member, from, stay, parcel } => {
+            (to, CallOptions::new(), ArrayMessage::Gone { member, from, stay, parcel: parcel.into() })
         }
         ArrayFrame::Members { root, blueprint } => {
             check_root(node, root)?;

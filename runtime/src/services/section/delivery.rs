@@ -91,8 +91,8 @@ fn send_on(
         // The member was destroyed meanwhile.
         Absence::Ended => {}
         Absence::Nowhere if !state(pe).borrow().has_seat(multicast.section, target) => {}
-        // The member may still come.
-        Absence::Nowhere | Absence::Unknown => {
+        // The member may still come, or is under way.
+        Absence::Nowhere | Absence::Unknown | Absence::UnderWay => {
             let Multicast { entry, ref arguments, ref nocopy, reference, .. } = *multicast;
             let nocopy = match dealt::for_member(pe, options, nocopy.clone(), target) {
                 Ok(nocopy) => Some(nocopy).filter(|nocopy| !nocopy.is_empty()),

@@ -262,6 +262,16 @@ impl Sections {
         self.next.take(target).into_iter().chain(in_seats).collect()
     }
 
+    /// Takes in the numbers that have come with a member: its next reductions.
+    pub(super) fn bring_numbers(&mut self, target: Target, numbers: Vec<(SectionId, u64)>) {
+        for (section, next) in numbers {
+            match self.get(section).and_then(|local| local.seat(target)) {
+                Some(seat) => seat.next.set(next),
+                None => *self.next.value(target, section) = next,
+            }
+        }
+    }
+
     /// Whether nothing is kept.
     #[cfg(test)]
     fn is_empty(&self) -> bool {

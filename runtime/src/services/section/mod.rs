@@ -98,7 +98,7 @@ fn arrive(node: &Arc<Node>, arrival: Arrival<'_>) -> Result<Option<Delivery>, St
 /// Takes in an event of an element: a member that leaves takes along the numbers of its reductions; its home gives up its seats.
 fn hear_of_element(pe: &Pe, event: &mut ChareEvent<'_>) {
     match event {
-        ChareEvent::Gone { chare, parcel, .. } => {
+        ChareEvent::Gone { chare, parcel, .. } | ChareEvent::Leaves { chare, parcel } => {
             // A singleton belongs to no section.
             if matches!(chare.target, Target::Chare(_)) {
                 return;
@@ -108,14 +108,21 @@ fn hear_of_element(pe: &Pe, event: &mut ChareEvent<'_>) {
                 parcel.put(ID, contributed);
             }
         }
-        ChareEvent::Forgotten { member, parcel } => match parcel.take::<Vec<(SectionId, u64)>>(ID) {
+        ChareEvent::Arrives { member, parcel } => match parcel.take::<Vec<(SectionId, u64)>>(ID) {
+            Ok(contributed) => {
+                let contributed = contributed.unwrap_or_default();
+                state(pe).borrow_mut().bring_numbers(*member, contributed);
+            }
+            Err(cause) => pe.fail("the arrival of an element".to_owned(), cause),
+        },
+        ChareEvent::Forgotten { member, parcel, .. } => match parcel.take::<Vec<(SectionId, u64)>>(ID) {
             Ok(contributed) => {
                 contributing::member_gone(pe, *member, &contributed.unwrap_or_default());
             }
             Err(cause) => pe.fail("news of a member".to_owned(), cause),
         },
         ChareEvent::Ended { collection } => state(pe).borrow_mut().end(*collection),
-        ChareEvent::Born { .. } | ChareEvent::Called { .. } | ChareEvent::Over { .. } => {}
+        _ => {}
     }
 }
 

@@ -1,0 +1,186 @@
+//! Moves of elements between PEs: wished for by the element, granted by its home, carried out by the PE that the element leaves and the one
+//! where it arrives. Where calls of the element go meanwhile, `services/array` says, by what the home knows.
+//!
+//! ```text
+//! old PE                        home                           new PE
+//!   |-- Wish -------------------->|
+//!   |<-- Go ----------------------|   keeps what comes from now on
+//!   |   free? else Stayed         |
+//!   |-- State --------------------------------------------------->|
+//!   |                             |<-- Arrived -------------------|
+//!   |                             |-- what was kept ------------->|
+//! ```
+//!
+//! An element that is at home leaves at once. The rules of the home stand in [`crate::model::home`].
+//!
+//! 1. An element wishes to move by [`migrate_to`](crate::ThisMigrant::migrate_to); the last wish counts. The wish goes to the home when
+//!    the element is *free*: none of its entries runs or waits, no call of it waits for buffers, and nobody holds a `This` of it.
+//! 2. An element that is not free any more when its home lets it go stays, and its wish goes to the home again when it is free.
+//! 3. Inside a process the state itself moves: nothing is encoded, and nothing is copied but the value.
+//! 4. Services put what they keep of the element into its parcel, and take it out where the element arrives. What the PE itself keeps of the
+//!    element (its name, the arguments of its constructor) goes beside the state.
+//! 5. `#[about_to_move]` runs before the state leaves, `#[moved]` before any call on the new PE, both like entries.
+
+mod arriving;
+mod leaving;
+mod message;
+
+use crate::base::typed_box::TypedBox;
+use crate::delivery::outbox;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Envelope, opened};
+use crate::model::home::Wish;
+use crate::model::ids::{PeId, Target};
+use crate::model::registry::{find_chare, read_apart};
+use crate::node::{Arrival, Delivery, NodeService};
+use crate::pe::early::Missing;
+use crate::pe::places::HomeHere;
+use crate::pe::queued::Outcome;
+use crate::pe::{ChareEvent, Pe, Service};
+use chare_lrts::codec;
+use message::{Member, MoveFrame, MoveMessage, Moving, News};
+
+pub(crate) use leaving::wish;
+pub(crate) use message::ID;
+
+pub(crate) const SERVICE: Service = Service {
+    node: NodeService { arrive: |_, arrival| arrive(arrival), ..NodeService::NONE },
+    state: || TypedBox::new(()),
+    deliver: |pe, options, message| receive(pe, options, opened(message)),
+    poll: leaving::ask_all,
+    before_rest: leaving::ask_all,
+    event: Some(|pe, event| match event {
+        ChareEvent::Gone { chare, .. } => drop(pe.wishes.forget(chare.target)),
+        ChareEvent::Found { member: Target::Member(id, index), sought } => {
+            tell_home(pe, (*id, *index), News::Found { sought: *sought });
+        }
+        ChareEvent::Constructed { member: (id, index), stay } => {
+            tell_home(pe, (*id, *index), News::Arrived { at: pe.id, stay: *stay });
+        }
+        _ => {}
+    }),
+    ..Service::named(ID, "moves of elements")
+};
+
+/// Takes in a message about a move from another node.
+///
+/// # Errors
+/// The part of the message that does not fit this program, in words.
+fn arrive(Arrival { said, .. }: Arrival<'_>) -> Result<Option<Delivery>, String> {
+    let frame: MoveFrame = codec::decode(said).map_err(|error| error.to_string())?;
+    let (to, message) = match frame {
+        MoveFrame::News { to, member, news } => (to, MoveMessage::News { member, news }),
+        MoveFrame::State { to, record, chare, renewal, parcel, state } => {
+            let chare = find_chare(chare)?;
+            let refused = |cause: String| format!("the state of a {} that moves: {cause}", chare.name);
+            let movement = chare.movement.ok_or_else(|| refused("it may not".to_owned()))?;
+            let state = (movement.decode)(&state).map_err(refused)?;
+            let renewal =
+                renewal.map(|bytes| read_apart(|| (chare.decode)(&bytes))).transpose().map_err(refused)?;
+            let parcel = parcel.into();
+            (to, MoveMessage::State(Box::new(Moving { record, chare, renewal, parcel, state })))
+        }
+    };
+    Ok(Some(Delivery { to, options: options(), message: Box::new(message) }))
+}
+
+/// The options of messages about moves: before calls, which may wait for what they say.
+fn options() -> CallOptions {
+    CallOptions::new().expedited()
+}
+
+fn receive(pe: &Pe, options: CallOptions, message: MoveMessage) -> Outcome {
+    let id = match &message {
+        MoveMessage::News { member, .. } => member.0,
+        MoveMessage::State(moving) => moving.record.member.0,
+    };
+    // A message of another PE may be faster than the news of the collection.
+    if pe.places.borrow().collection(id).is_none() {
+        return pe.keep(Missing::Collection(id), options, message.into());
+    }
+    match message {
+        MoveMessage::State(moving) => {
+            arriving::seat(pe, *moving);
+            Outcome::Processed
+        }
+        MoveMessage::News { member, news: News::Go { stay, to } } => {
+            leaving::go(pe, member, stay, to);
+            Outcome::Processed
+        }
+        MoveMessage::News { member, news: News::Wish { from, stay, to } } => {
+            grant(pe, member, (from, stay), to)
+        }
+        MoveMessage::News { member, news } => {
+            hear(pe, member, news);
+            Outcome::Processed
+        }
+    }
+}
+
+fn tell(pe: &Pe, to: PeId, member: Member, news: News) {
+    outbox::send(pe, to, Envelope::system(options(), MoveMessage::News { member, news }));
+}
+
+fn tell_home(pe: &Pe, member: Member, news: News) {
+    let home = pe.places.borrow().collection(member.0).map(|collection| collection.info.home(member.1));
+    home.inspect(|home| tell(pe, *home, member, news));
+}
+
+/// At the home of an element that lives on PE `from`: lets it go to another one, if it may.
+fn grant(pe: &Pe, member: Member, (from, stay): (PeId, crate::model::home::Stay), to: PeId) -> Outcome {
+    match at_home(pe, member, |home| Ok(home.wish(member.1, (from, stay), to))) {
+        Some(Wish::Granted(stay)) => {
+            pe.places.borrow_mut().forget(Target::Member(member.0, member.1));
+            tell(pe, from, member, News::Go { stay, to });
+        }
+        Some(Wish::Keep) => {
+            let message = MoveMessage::News { member, news: News::Wish { from, stay, to } };
+            return pe.keep(Missing::Member(member.0, member.1), options(), message.into());
+        }
+        Some(Wish::Obsolete) | None => {}
+    }
+    Outcome::Processed
+}
+
+/// At the home of an element: takes news of it, and looks again at what was kept for it.
+fn hear(pe: &Pe, member: Member, news: News) {
+    let index = member.1;
+    let is_news = at_home(pe, member, |home| match news {
+        News::Stayed { from, stay } => home.stayed(index, (from, stay)),
+        News::Arrived { at, stay } => home.arrived(index, (at, stay)),
+        News::Found { sought } => home.found(index, sought),
+        News::Wish { .. } | News::Go { .. } => Ok(false),
+    });
+    if is_news == Some(true) {
+        pe.places.borrow_mut().forget(Target::Member(member.0, index));
+        pe.release_early(Missing::Member(member.0, index));
+    }
+}
+
+/// Runs `body` with what this PE knows as a home of a collection's elements, which may move; what another PE says that cannot be ends the job.
+fn at_home<R>(
+    pe: &Pe,
+    (id, index): Member,
+    body: impl FnOnce(&mut HomeHere) -> Result<R, String>,
+) -> Option<R> {
+    let told = {
+        let mut places = pe.places.borrow_mut();
+        let collection = places.collection_mut(id).expect("looked at before");
+        match &mut collection.home {
+            Some(home) if collection.info.home(index) == pe.id => body(home),
+            Some(_) => Err("this is not its home".to_owned()),
+            None => Err("its elements do not move".to_owned()),
+        }
+    };
+    told.map_err(|cause| fail(pe, (id, index), cause)).ok()
+}
+
+/// Ends the job because a move cannot be.
+fn fail(pe: &Pe, (id, index): Member, cause: String) {
+    let what = {
+        let places = pe.places.borrow();
+        let chare = places.collection(id).expect("looked at before").info.chare;
+        format!("the move of element {} of {}", chare.index.show(index), chare.name)
+    };
+    pe.fail(what, cause);
+}

@@ -1,0 +1,93 @@
+//! Births and deaths of elements that move: whoever lives is called, and an index is free again when its element has ended.
+
+use super::{SHAPES, somewhere};
+use crate::every_path::on_every_path;
+use chare::prelude::*;
+use chare::{ArrayOptions, ThisMigrant};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct Mayfly {
+    life: u64,
+    flights: u64,
+}
+
+#[chare(array, migrate)]
+impl Mayfly {
+    #[entry]
+    fn new(life: u64) -> Self {
+        Self { life, flights: 0 }
+    }
+
+    #[entry]
+    fn fly(&mut self) {
+        self.flights += 1;
+        self.migrate_to(somewhere());
+    }
+
+    #[entry]
+    fn end(&mut self, life: u64, flights: u64, done: Callback<u64>) {
+        assert_eq!(self.life, life);
+        if self.flights < flights {
+            return self.this_chare().end(life, flights, done);
+        }
+        done.send(life);
+        chare::destroy();
+    }
+
+    #[entry]
+    fn count(&mut self, done: Callback<u64>) {
+        self.contribute(sum(self.life), done);
+    }
+
+    #[entry]
+    fn contribute_and_end(&mut self, done: Callback<u64>) {
+        self.contribute(sum(1), done);
+        if self.this_index() % 2 == 0 {
+            chare::destroy();
+        } else {
+            self.migrate_to(somewhere());
+        }
+    }
+}
+
+#[test]
+fn an_index_is_used_again_and_again_while_its_elements_move() {
+    on_every_path(&SHAPES, || async {
+        let mayflies = MayflyProxy::create(ArrayOptions::empty().dynamic(), 0);
+        for life in 0..12 {
+            let mayfly = mayflies.at(3);
+            if life % 3 == 0 {
+                mayfly.insert(life);
+            } else {
+                mayfly.insert_on(somewhere(), life);
+            }
+            let flights = chare::dice().below(4);
+            (0..flights).for_each(|_| mayfly.fly());
+            let (ended, done) = chare::future();
+            mayfly.end(life, flights, done);
+            assert_eq!(ended.await, life);
+        }
+        mayflies.done_inserting();
+    });
+}
+
+#[test]
+fn the_last_contributions_of_those_who_end_elsewhere_count() {
+    on_every_path(&SHAPES, || async {
+        let mayflies = MayflyProxy::create(ArrayOptions::new(8), 1);
+        mayflies.fly();
+        let (total, done) = chare::future();
+        mayflies.count(done);
+        assert_eq!(total.await, 8);
+        let (total, done) = chare::future();
+        mayflies.contribute_and_end(done);
+        assert_eq!(total.await, 8);
+        let (total, done) = chare::future();
+        mayflies.count(done);
+        assert_eq!(total.await, 4);
+        chare::quiescence().await;
+        mayflies.destroy();
+        chare::quiescence().await;
+    });
+}
