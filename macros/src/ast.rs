@@ -30,6 +30,8 @@ pub(crate) enum ChareOption {
     OnPanic { name: Ident, policy: Expr },
     /// `migrate`
     Migrate(Ident),
+    /// `sync`
+    Sync(Ident),
     /// A kind, if it is known.
     Kind(Meta),
 }
@@ -216,6 +218,8 @@ pub(crate) struct Chare {
     pub(crate) on_panic: OnPanic,
     /// Its hooks, if it migrates.
     pub(crate) hooks: Option<Vec<Hook>>,
+    /// Whether it takes part in syncs.
+    pub(crate) syncs: bool,
     /// The type that names an element: an array's own, or the numbers of PEs and nodes.
     pub(crate) index: Type,
     /// The block's `#[cfg(..)]`, which all generated code repeats.

@@ -15,6 +15,8 @@ pub(crate) enum Misuse {
     IndexWithoutArray,
     UnknownPolicy { found: String },
     MigrateWithoutArray,
+    /// `sync` on a chare that does not migrate.
+    SyncWithoutMigrate,
     // Helper attributes.
     Outside { attribute: &'static str },
     NotOnAMethod { attribute: &'static str },
@@ -132,6 +134,9 @@ impl fmt::Display for Misuse {
             UnknownPolicy { found } => write!(
                 out,
                 "`{found}` is nothing that may follow from a panic: write on_panic = end, where the job ends, on_panic = answer, where the caller gets an error and the chare goes on, or on_panic = renew, where the chare is also made anew"
+            ),
+            SyncWithoutMigrate => out.write_str(
+                "the elements that are balanced at syncs are those that move: write #[chare(array, migrate, sync)]",
             ),
             MigrateWithoutArray => out.write_str(
                 "only an element of an array moves, for the name of any other chare is its place: write #[chare(array, migrate)]; an array of one element moves, too",

@@ -113,7 +113,7 @@ pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget,
 pub use api::direct_device::{rget_device, rput_device, try_rget_device, try_rput_device};
 pub use api::io::io;
 pub use api::job_handle::{Answer, JobHandle, LimitedJobHandle, job_handle};
-pub use api::moving::ThisMigrant;
+pub use api::moving::{ThisInSyncs, ThisMigrant};
 pub use api::proxy::{ThisChare, ThisMember, this_index};
 pub use api::registered::{NotRegistered, RegisteredSource, RegisteredTarget};
 pub use api::registered_device::{RegisteredDeviceSource, RegisteredDeviceTarget};
@@ -179,7 +179,7 @@ pub use model::reduction::reducers::{
     bit_or, bit_xor, concat, logical_and, logical_or, logical_xor, max, min, product, random, reduce, set,
     statistics, sum, tuple,
 };
-pub use model::registry::{Instantiated, Migrates, Movable, This};
+pub use model::registry::{Instantiated, Migrates, Movable, Syncs, This};
 pub use model::reply::Reply;
 pub use node::lending::transfers::Status;
 pub use pe::futures::Future;

@@ -31,6 +31,7 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     let on_panic = check_on_panic(&block.options, errors);
     let index = check_index(&block.options, kind, errors);
     let migrates = check_migrate(&block.options, kind, errors);
+    let syncs = check_sync(&block.options, migrates, errors);
     let path = check_header(&block.header, errors)?;
     let generics = block.header.generics.clone();
     let name = path.segments.last()?.ident.clone();
@@ -83,6 +84,7 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
         kind,
         on_panic,
         hooks: migrates.then_some(hooks),
+        syncs,
         index,
         conditions,
         constructor: constructor?,
@@ -141,7 +143,7 @@ fn check_on_panic(options: &[ChareOption], errors: &mut Errors) -> OnPanic {
 fn check_index(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> Type {
     let mut indices = options.iter().filter_map(|option| match option {
         ChareOption::Index { name, ty } => Some((name, ty)),
-        ChareOption::Kind(_) | ChareOption::OnPanic { .. } | ChareOption::Migrate(_) => None,
+        _ => None,
     });
     let index = indices.next();
     for (second, _) in indices {
@@ -157,7 +159,7 @@ fn check_index(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> Type
 fn check_migrate(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> bool {
     let mut marks = options.iter().filter_map(|option| match option {
         ChareOption::Migrate(mark) => Some(mark),
-        ChareOption::Kind(_) | ChareOption::OnPanic { .. } | ChareOption::Index { .. } => None,
+        _ => None,
     });
     let mark = marks.next();
     for second in marks {
@@ -165,6 +167,22 @@ fn check_migrate(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> bo
     }
     if let Some(mark) = mark.filter(|_| kind != Kind::Array) {
         errors.report(mark, Misuse::MigrateWithoutArray);
+    }
+    mark.is_some()
+}
+
+/// Whether the chares take part in syncs.
+fn check_sync(options: &[ChareOption], migrates: bool, errors: &mut Errors) -> bool {
+    let mut marks = options.iter().filter_map(|option| match option {
+        ChareOption::Sync(mark) => Some(mark),
+        _ => None,
+    });
+    let mark = marks.next();
+    for second in marks {
+        errors.report(second, Misuse::DuplicateOption { option: "sync" });
+    }
+    if let Some(mark) = mark.filter(|_| !migrates) {
+        errors.report(mark, Misuse::SyncWithoutMigrate);
     }
     mark.is_some()
 }

@@ -1,4 +1,4 @@
-//! Movement: the trait of chares that migrate, with their hooks.
+//! Movement: the traits of chares that migrate, with their hooks, and of those that take part in syncs.
 
 use crate::ast::{Chare, Hook, Moment};
 use proc_macro2::TokenStream;
@@ -11,8 +11,15 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
     let bounds = chare.bounds();
     let (parameters, _, bounds) = bounds.split_for_impl();
     let hooks = hooks.iter().map(hook);
+    let syncs = chare.syncs.then(|| {
+        quote! {
+            impl #parameters ::chare::Syncs for #path #bounds {}
+        }
+    });
+    let takes_part = chare.syncs.then(|| quote!(const SYNCS: bool = true;));
     quote! {
-        impl #parameters ::chare::Migrates for #path #bounds { #(#hooks)* }
+        impl #parameters ::chare::Migrates for #path #bounds { #(#hooks)* #takes_part }
+        #syncs
     }
 }
 

@@ -59,6 +59,9 @@ impl Parse for ChareOption {
             Ok(name) if name == "migrate" && (ahead.is_empty() || ahead.peek(Token![,])) => {
                 input.parse().map(Self::Migrate)
             }
+            Ok(name) if name == "sync" && (ahead.is_empty() || ahead.peek(Token![,])) => {
+                input.parse().map(Self::Sync)
+            }
             _ => input.parse().map(Self::Kind),
         }
     }

@@ -1,9 +1,10 @@
 //! Moves of elements to other PEs, as the elements ask for them.
 
 use crate::model::ids::PeId;
-use crate::model::registry::{Chare, Identity, Migrates, This};
+use crate::model::callback::Callback;
+use crate::model::registry::{Chare, Identity, Migrates, Syncs, This};
 use crate::pe::Pe;
-use crate::services::migration;
+use crate::services::{migration, sync};
 
 /// An element's say in where it lives, in its entries.
 pub trait ThisMigrant: Chare + Migrates {
@@ -62,6 +63,80 @@ pub trait ThisMigrant: Chare + Migrates {
 }
 
 impl<C: Migrates> ThisMigrant for C {}
+
+/// An element's part in syncs, in its entries.
+pub trait ThisInSyncs: Chare + Syncs {
+    /// Waits for all elements that take part in syncs, so that they may be balanced; `callback` comes when that is over, where the element
+    /// lives then. Elements are awaited from their births to their ends, and may be born, end and move at any time. What else the element
+    /// does meanwhile goes on.
+    ///
+    /// Without a balancer (`+balancer`), the callback comes at once. The idea is Charm++'s `AtSync` and `ResumeFromSync` (manual, "Load
+    /// Balancing").
+    ///
+    /// ```
+    /// use chare::prelude::*;
+    /// use chare::ThisInSyncs;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Block {
+    ///     step: u32,
+    /// }
+    ///
+    /// #[chare(array, migrate, sync)]
+    /// impl Block {
+    ///     #[entry]
+    ///     fn new() -> Self {
+    ///         Self { step: 0 }
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn step(&mut self) {
+    ///         self.step += 1;
+    ///         if self.step == 10 {
+    ///             self.contribute(sum(1), Callback::each(|blocks: u64| {
+    ///                 assert_eq!(blocks, 8);
+    ///                 chare::exit(0);
+    ///             }));
+    ///         } else {
+    ///             self.sync_then(self.this_chare().step_callback());
+    ///         }
+    ///     }
+    ///
+    ///     #[load]
+    ///     fn load(&self) -> f64 {
+    ///         if self.this_index() < 4 { 2.0 } else { 1.0 }
+    ///     }
+    /// }
+    ///
+    /// let job = chare::Job::in_process(1, 2).balancer("greedy_refine").run(|| async {
+    ///     BlockProxy::create(8).step();
+    ///     std::future::pending().await
+    /// });
+    /// assert_eq!(job.unwrap(), 0);
+    /// ```
+    ///
+    /// # Panics
+    /// If the element waits for a sync already.
+    fn sync_then(&self, callback: Callback<()>) {
+        Pe::current(|pe| {
+            let member = pe.with_running(|identity| identity.target);
+            sync::wait(pe, member, callback.erase());
+        });
+    }
+}
+
+impl<C: Syncs> ThisInSyncs for C {}
+
+impl<C: Syncs> This<C> {
+    /// Waits for all elements that take part in syncs; see [`ThisInSyncs::sync_then`].
+    ///
+    /// # Panics
+    /// If the element waits for a sync already.
+    pub fn sync_then(&self, callback: Callback<()>) {
+        Pe::current(|pe| sync::wait(pe, self.identity().target, callback.erase()));
+    }
+}
 
 impl<C: Migrates> This<C> {
     /// Moves this element; see [`ThisMigrant::migrate_to`]. The entry that asks goes on where it is, and the element leaves when it is over.

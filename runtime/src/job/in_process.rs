@@ -61,6 +61,12 @@ impl Job {
         self
     }
 
+    /// Balances the elements that move at syncs, as `+balancer` does.
+    pub fn balancer(mut self, name: &str) -> Self {
+        self.options.balancer = Some(name.into());
+        self
+    }
+
     /// Lets so many messages wait for a PE from each other PE of its node, as `+mailbox` does: a PE that sends more waits inside its entry.
     ///
     /// # Panics

@@ -21,6 +21,7 @@ use crate::node::devices::{self, DeviceChoice, Devices};
 use crate::node::{Above, Ending, Node};
 use crate::pe::running::Running;
 use crate::pe::{Pe, panics};
+use crate::services::balance::Strategies;
 use crate::services::quiescence::Lookout;
 use crate::services::readonly;
 use crate::services::survey::{self, Purpose, Reason};
@@ -62,6 +63,8 @@ pub(crate) struct NodeOptions {
     pub(crate) layouts: Option<LayoutMethod>,
     /// Whether the ways of nocopy arguments are told at the end.
     pub(crate) tells_ways: bool,
+    /// The balancers that take turns, as they were named.
+    pub(crate) balancer: Option<Arc<str>>,
     /// The devices of the host.
     pub(crate) device: DeviceChoice,
 }
@@ -83,6 +86,7 @@ pub(crate) fn open(
     bootstrap: &mut dyn Bootstrap,
 ) -> Result<ReadyNode, JobError> {
     check_names()?;
+    check_balancer(options.balancer.as_deref())?;
     devices::require(&options.device)
         .map_err(|error| JobError::Config(format!("`+device {}` finds none: {error}", options.device)))?;
     options.network.listening.check().map_err(|error| JobError::Config(error.to_string()))?;
@@ -98,7 +102,8 @@ pub(crate) fn open(
         .map_err(JobError::Config)?;
     tell_of_paths(&topology, id, &network);
     let (is_timed, mailbox_bound, layout_method) = (options.is_timed, options.mailbox, options.layouts);
-    let above = Above { is_timed, mailbox_bound, layout_method, tells_ways: options.tells_ways, ..ABOVE };
+    let (tells_ways, balancer) = (options.tells_ways, options.balancer.clone());
+    let above = Above { is_timed, mailbox_bound, layout_method, tells_ways, balancer, ..ABOVE };
     device::place_values();
     let devices = Devices::new(options.device.clone(), company.host_first, pes);
     let node = Node::new(id, topology, network, devices, (company.host_nodes, numbers), above);
@@ -113,6 +118,14 @@ pub(crate) fn check_names() -> Result<(), JobError> {
     program::duplicate().map_or(Ok(()), |name| {
         Err(JobError::Config(format!("two chare types or reducers are called `{name}`; rename one")))
     })
+}
+
+/// Checks the name of the balancer.
+///
+/// # Errors
+/// When there is none of that name.
+pub(crate) fn check_balancer(name: Option<&str>) -> Result<(), JobError> {
+    name.map_or(Ok(()), |name| Strategies::named(name).map(drop).map_err(|error| JobError::Config(error.to_string())))
 }
 
 /// Tells that a node has met the others, and by which paths it reaches them.
@@ -136,6 +149,7 @@ pub(crate) const ABOVE: Above = Above {
     mailbox_bound: None,
     layout_method: None,
     tells_ways: false,
+    balancer: None,
 };
 
 impl ReadyNode {

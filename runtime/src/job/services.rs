@@ -5,7 +5,7 @@ use crate::node::NodeService;
 use crate::pe::{MOST_SERVICES, Service};
 use crate::services::{
     aggregation, array, audience, broadcast, migration, names, quiescence, reactor, readonly, reduction,
-    section, shutdown, survey, tags, timers,
+    section, shutdown, survey, sync, tags, timers,
 };
 
 /// All services, by their numbers. They are told of elements in this order: a service that puts something into an element's parcel stands
@@ -28,6 +28,7 @@ const LIST: &[Service] = &[
     shutdown::SERVICE,
     names::SERVICE,
     migration::SERVICE,
+    sync::SERVICE,
 ];
 
 /// The services' functions on nodes, by the services' numbers.

@@ -63,6 +63,8 @@ pub struct Config {
     pub pemap: Option<CpuList>,
     /// `+shuffle`: the seed of the order in which messages of equal priority run.
     pub shuffle: Option<u64>,
+    /// `+balancer`: the balancer of elements that move, or several that take turns; see [`Balancer`](crate::Balancer).
+    pub balancer: Option<String>,
     /// `+mailbox`: the messages that may wait for a PE from each other PE of its node; a PE that sends more waits.
     pub mailbox: Option<NonZeroU32>,
     /// `+layouts`: how laid-out memory of other processes is brought to its receiver, instead of the quickest way.
@@ -108,6 +110,7 @@ impl Default for Config {
             fault: None,
             pemap: None,
             shuffle: None,
+            balancer: None,
             mailbox: None,
             layouts: None,
             device: DeviceChoice::default(),

@@ -95,7 +95,7 @@ impl NodeService {
 }
 
 /// What the floors above give a node.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Above {
     pub(crate) look: Look,
     pub(crate) open_all: OpenAll,
@@ -108,6 +108,8 @@ pub(crate) struct Above {
     pub(crate) layout_method: Option<LayoutMethod>,
     /// Whether the ways of nocopy arguments are told at the end.
     pub(crate) tells_ways: bool,
+    /// The balancers that take turns, as they were named.
+    pub(crate) balancer: Option<Arc<str>>,
 }
 
 /// One process of a job; see the file's head.
@@ -139,6 +141,8 @@ pub(crate) struct Node {
     pub(crate) started: Instant,
     /// Whether PEs take the times of entries.
     pub(crate) is_timed: bool,
+    /// The balancers that take turns, as they were named.
+    pub(crate) balancer: Option<Arc<str>>,
     /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
     pub(crate) mailbox_bound: Option<NonZeroU32>,
     pub(crate) held_back: HeldBack,
@@ -165,7 +169,7 @@ impl Node {
         network: Reach,
         devices: Devices<Self>,
         (host_nodes, numbers): (u32, Arc<JobNumbers>),
-        Above { look, open_all, services, is_timed, mailbox_bound, layout_method, tells_ways }: Above,
+        Above { look, open_all, services, is_timed, mailbox_bound, layout_method, tells_ways, balancer }: Above,
     ) -> Self {
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
@@ -196,6 +200,7 @@ impl Node {
             outside: Counters::default(),
             started: clock::now(),
             is_timed,
+            balancer,
             mailbox_bound,
             held_back: HeldBack::new(pes),
             mailboxes,

@@ -70,11 +70,19 @@ impl Pe {
 
     /// Runs `body`, which is this entry's, and takes its time if times are taken.
     pub(crate) fn timed<R>(&self, name: EntryName, body: impl FnOnce() -> R) -> R {
-        match self.times.as_deref() {
-            None => body(),
-            Some(times) => {
+        match (self.times.as_deref(), self.meter.as_deref()) {
+            (None, None) => body(),
+            (times, meter) => {
                 cold_path();
-                times.take(name, body)
+                let chare = self.running.chare().map(|chare| chare.identity().target);
+                let metered = || match meter {
+                    None => body(),
+                    Some(meter) => meter.measure(chare, body),
+                };
+                match times {
+                    None => metered(),
+                    Some(times) => times.take(name, metered),
+                }
             }
         }
     }

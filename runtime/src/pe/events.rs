@@ -27,6 +27,8 @@ pub(crate) enum ChareEvent<'a> {
     },
     /// An element has been constructed here, which has its home elsewhere and may move.
     Constructed { member: (CollectionId, Index), stay: Stay },
+    /// An element that a balancer wished to move is not free, and stays.
+    Detained { member: Target },
     /// An element leaves this PE for another one. Services put into the parcel what they keep of it.
     Leaves { chare: &'a Identity, parcel: &'a mut Parcel },
     /// An element has come to this PE, where its tables know it. Services take out of the parcel what they have put in.

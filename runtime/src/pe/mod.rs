@@ -12,6 +12,7 @@ mod entering;
 mod events;
 pub(crate) mod futures;
 pub(crate) mod in_flight;
+pub(crate) mod meter;
 pub(crate) mod panics;
 pub(crate) mod places;
 pub(crate) mod queued;
@@ -46,6 +47,7 @@ use device_steps::DeviceSteps;
 use early::{Early, Missing};
 pub(crate) use events::ChareEvent;
 use futures::Futures;
+use meter::Meter;
 use places::{Location, Places};
 use queued::{Outcome, Queued};
 use releases::Releases;
@@ -180,6 +182,8 @@ pub(crate) struct Pe {
     attention: Cell<u32>,
     absent: Absent,
     running: Now,
+    /// The times of chares, if a balancer may ask for them.
+    pub(crate) meter: Option<Box<Meter>>,
     /// The times of entries, if they are taken.
     pub(crate) times: Option<Box<Times>>,
     /// Calls that run inside `running`, like functions; the innermost comes last.
@@ -236,6 +240,7 @@ impl Pe {
             hearers: services.iter().filter_map(|service| service.event).collect(),
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),
             running: Now::default(),
+            meter: node.balancer.is_some().then(Box::default),
             times: node.is_timed.then(Box::default),
             inside: RefCell::default(),
             inside_from: Cell::new(0),

@@ -48,9 +48,9 @@ impl Pe {
         self.timeline.is_some()
     }
 
-    /// Whether the PE has a timeline, or takes the times of entries.
+    /// Whether the PE has a timeline, or takes the times of entries or chares.
     pub(crate) fn is_seen(&self) -> bool {
-        self.has_timeline() || self.times.is_some()
+        self.has_timeline() || self.times.is_some() || self.meter.is_some()
     }
 
     /// Opens a span.

@@ -10,6 +10,8 @@ struct Wish {
     to: PeId,
     /// Whether its home has been asked.
     is_asked: bool,
+    /// Whether a balancer has planned the move.
+    is_planned: bool,
 }
 
 /// The wishes of elements on one PE; the last of an element counts.
@@ -21,12 +23,12 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
-    /// Notes that an element wishes to live on a PE.
-    pub(crate) fn note(&self, member: Target, to: PeId) {
+    /// Notes that an element wishes to live on a PE, or that a balancer wishes so.
+    pub(crate) fn note(&self, member: Target, to: PeId, is_planned: bool) {
         let mut wishes = self.wishes.borrow_mut();
         let before = wishes.get(&member).copied();
         let is_asked = before.is_some_and(|wish| wish.is_asked);
-        wishes.insert(member, Wish { to, is_asked });
+        wishes.insert(member, Wish { to, is_asked, is_planned });
         self.waiting.update(|waiting| waiting + usize::from(before.is_none()));
     }
 
@@ -49,6 +51,11 @@ impl Wishes {
     pub(crate) fn waiting_for(&self, member: Target) -> Option<PeId> {
         let wish = self.wishes.borrow().get(&member).copied()?;
         (!wish.is_asked).then_some(wish.to)
+    }
+
+    /// Whether a balancer has planned the move of an element.
+    pub(crate) fn is_planned(&self, member: Target) -> bool {
+        self.wishes.borrow().get(&member).is_some_and(|wish| wish.is_planned)
     }
 
     /// Notes whether an element's home has been asked.
@@ -80,13 +87,13 @@ mod tests {
     fn the_last_wish_counts_and_waits_until_the_home_is_asked() {
         let member = |index| Target::Member(CollectionId { creator: PeId(0), serial: 0 }, Index::from(index));
         let wishes = Wishes::default();
-        wishes.note(member(1), PeId(2));
-        wishes.note(member(1), PeId(3));
-        wishes.note(member(2), PeId(3));
+        wishes.note(member(1), PeId(2), false);
+        wishes.note(member(1), PeId(3), false);
+        wishes.note(member(2), PeId(3), false);
         assert_eq!((wishes.waiting().len(), wishes.waiting_for(member(1))), (2, Some(PeId(3))));
         wishes.set_asked(member(1), true);
         assert_eq!((wishes.waiting(), wishes.waiting_for(member(1))), (vec![member(2)], None));
-        wishes.note(member(1), PeId(4));
+        wishes.note(member(1), PeId(4), false);
         assert_eq!(wishes.waiting(), [member(2)], "its home has been asked, and will be told");
         assert_eq!(
             [member(1), member(2), member(3)].map(|member| wishes.forget(member)),

@@ -16,5 +16,6 @@ pub(crate) mod reduction;
 pub(crate) mod section;
 pub(crate) mod shutdown;
 pub(crate) mod survey;
+pub(crate) mod sync;
 pub(crate) mod tags;
 pub(crate) mod timers;

@@ -6,6 +6,7 @@ mod lifecycle;
 mod reductions;
 mod sections;
 mod state;
+mod syncs;
 
 use chare::ThisMigrant;
 use chare::prelude::*;

@@ -36,7 +36,7 @@ const OPTIONS: [(&[&str], &str); 18] = [
         &["setcpuaffinity", "commap", "excludecore", "idlepoll"],
         "PEs with a processor to themselves are pinned and rest when idle, `+pemap LIST` names the processors, and there is no thread for communication",
     ),
-    (&["balancer", "LB*"], "elements do not move yet, so nothing balances them"),
+    (&["LB*"], "`+balancer NAME` balances the elements that move, at syncs"),
     (&["restart", "ftc_disk", "killFile"], "there are no checkpoints yet"),
     (&["partitions", "partition_*"], "a job is not divided into partitions"),
     (

@@ -110,6 +110,9 @@ struct Options {
     /// Random order among messages of equal priority
     #[arg(long, value_name = "SEED")]
     shuffle: Option<u64>,
+    /// Balancer of elements that move: greedy_refine, hilbert, diffuse, rotate, ..
+    #[arg(long, value_name = "NAME")]
+    balancer: Option<String>,
     /// Messages that may wait for a PE from each other PE of its node
     #[arg(long, value_name = "N")]
     mailbox: Option<NonZeroU32>,
@@ -202,6 +205,7 @@ impl Config {
             fault: options.fault,
             pemap: options.pemap,
             shuffle: options.shuffle,
+            balancer: options.balancer,
             mailbox: options.mailbox,
             layouts: options.layouts,
             device: options.device.unwrap_or_default(),

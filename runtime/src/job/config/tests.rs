@@ -111,7 +111,7 @@ fn options_of_charm_are_refused_by_what_stands_in_their_place() {
     for (line, option, instead) in [
         ("+ppn 3", "`+ppn`", "`+p N`"),
         ("++ppn 3", "`++ppn`", "`+p N`"),
-        ("+balancer GreedyLB", "`+balancer`", "do not move yet"),
+        ("+LBPeriod 5", "`+LBPeriod`", "`+balancer NAME`"),
         ("+LBPeriod=5", "`+LBPeriod", "do not move yet"),
         ("++nodelist hosts", "`++nodelist`", "`chare-run --hosts A,B`"),
         ("+setcpuaffinity", "`+setcpuaffinity`", "`+pemap LIST`"),

@@ -88,6 +88,12 @@ impl Simulation {
         self
     }
 
+    /// Balances the elements that move at syncs, as `+balancer` does.
+    pub fn balancer(mut self, name: &str) -> Self {
+        self.options.balancer = Some(name.into());
+        self
+    }
+
     /// Runs messages of equal priority in an order that this seed decides, as `+shuffle` does.
     pub fn shuffled(mut self, seed: u64) -> Self {
         self.options.shuffle = Some(seed);

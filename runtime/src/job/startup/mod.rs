@@ -231,6 +231,7 @@ impl Program {
             shuffle: self.config.shuffle,
             is_timed: self.config.dashboard.is_some(),
             tells_ways: self.config.stats,
+            balancer: self.config.balancer.as_deref().map(Arc::from),
             mailbox: self.config.mailbox,
             layouts: self.config.layouts,
             device: self.config.device.clone(),

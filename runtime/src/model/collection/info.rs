@@ -152,6 +152,11 @@ impl CollectionInfo {
         self.chare.movement.is_some() && self.is_array()
     }
 
+    /// Whether the members take part in syncs.
+    pub(crate) fn syncs(&self) -> bool {
+        self.may_move() && self.chare.movement.is_some_and(|movement| movement.syncs)
+    }
+
     pub(crate) fn created(&self) -> Option<ErasedCallback> {
         self.blueprint.created
     }

@@ -37,7 +37,7 @@ pub use entry_trait::{
 pub use generic::Instantiated;
 pub use hints::{AnsweredByAll, MarkedEntry};
 pub(crate) use identity::{AnyChare, ChareTasks, Identity, Standing};
-pub use migrates::{Migrates, Movable, place};
+pub use migrates::{Migrates, Movable, Syncs, place};
 pub use movement::Movement;
 pub(crate) use movement::MovingState;
 pub(crate) use name::type_id;

@@ -54,4 +54,6 @@ pub struct Movement {
     pub(crate) load: Option<fn(&Rc<dyn AnyChare>) -> f64>,
     /// Asks `#[position]`; 0 stands in the coordinates that the chare does not have.
     pub(crate) position: Option<fn(&Rc<dyn AnyChare>) -> [f64; 3]>,
+    /// Whether the chares take part in syncs.
+    pub(crate) syncs: bool,
 }

@@ -13,9 +13,28 @@ use std::rc::Rc;
 
 /// Notes that an element wishes to live elsewhere.
 pub(crate) fn wish(pe: &Pe, member: Target, to: PeId) {
-    pe.wishes.note(member, to);
+    pe.wishes.note(member, to, false);
     pe.attend_to(ID, true);
     pe.look_soon();
+}
+
+/// Notes that a balancer wishes an element to live elsewhere. One that is not free stays, of which everybody is told.
+pub(crate) fn plan(pe: &Pe, member: Target, to: PeId) {
+    if Resident::find(pe, member).is_some() {
+        pe.wishes.note(member, to, true);
+        pe.attend_to(ID, true);
+        pe.look_soon();
+    }
+}
+
+/// Gives up the move of an element that is not free, if a balancer has planned it. Returns whether it has.
+fn give_up_plan(pe: &Pe, member: Target) -> bool {
+    let is_planned = pe.wishes.is_planned(member);
+    if is_planned {
+        pe.wishes.forget(member);
+        pe.tell(ChareEvent::Detained { member });
+    }
+    is_planned
 }
 
 /// Sees to the elements that wish to move, and are free. Returns whether there was one.
@@ -75,11 +94,13 @@ impl Resident {
 fn ask(pe: &Pe, target: Target) -> bool {
     let Some(to) = pe.wishes.waiting_for(target) else { return true };
     let Some(resident) = Resident::find(pe, target).filter(|_| to != pe.id) else {
-        pe.wishes.forget(target);
+        if !give_up_plan(pe, target) {
+            pe.wishes.forget(target);
+        }
         return true;
     };
     if !resident.is_free(pe, to) {
-        return false;
+        return give_up_plan(pe, target);
     }
     if resident.home == pe.id {
         return resident.prepare(pe, to) && depart(pe, resident, to, None);
@@ -106,6 +127,9 @@ pub(super) fn go(pe: &Pe, member: Member, granted: Stay, to: PeId) {
     } else {
         tell(pe, resident.home, member, News::Stayed { from: pe.id, stay });
         pe.wishes.set_asked(target, false);
+        if !resident.is_free(pe, to) {
+            give_up_plan(pe, target);
+        }
         pe.attend_to(ID, true);
     }
 }

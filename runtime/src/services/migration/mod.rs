@@ -40,7 +40,7 @@ use crate::pe::{ChareEvent, Pe, Service};
 use chare_lrts::codec;
 use message::{Member, MoveFrame, MoveMessage, Moving, News};
 
-pub(crate) use leaving::wish;
+pub(crate) use leaving::{plan, wish};
 pub(crate) use message::ID;
 
 pub(crate) const SERVICE: Service = Service {

@@ -281,6 +281,11 @@ impl Contributions {
         }
     }
 
+    /// How many members are counted here, born or being born.
+    pub(crate) fn present(&self) -> u64 {
+        self.present
+    }
+
     /// Takes note that no member will be born here any more.
     pub(crate) fn end_births(&mut self) {
         self.may_come = false;

@@ -40,8 +40,18 @@ pub trait Migrates: Chare<Awaited: TravellingCalls> + Movable {
     #[doc(hidden)]
     const POSITION: Option<fn(&Self) -> [f64; 3]> = None;
     #[doc(hidden)]
+    const SYNCS: bool = false;
+    #[doc(hidden)]
     const OPERATIONS: &'static Movement = &Movement::of::<Self>();
 }
+
+/// A chare type whose chares take part in syncs; `#[chare(array, migrate, sync)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` takes no part in syncs",
+    label = "is awaited at no sync",
+    note = "mark its impl block `#[chare(array, migrate, sync)]`: then each of its elements is awaited at every sync"
+)]
+pub trait Syncs: Migrates {}
 
 /// The state of a chare and the calls that wait with it.
 struct Moving<C: Migrates> {
@@ -84,6 +94,7 @@ impl Movement {
             moved: if C::MOVED.is_some() { Some(moved::<C>) } else { None },
             load: if C::LOAD.is_some() { Some(load::<C>) } else { None },
             position: if C::POSITION.is_some() { Some(position::<C>) } else { None },
+            syncs: C::SYNCS,
         }
     }
 }

@@ -1,0 +1,37 @@
+//! What a PE does when a sync is over: elements go on, or move and go on where they arrive.
+
+use super::message::Member;
+use super::state;
+use crate::delivery::fire::fire;
+use crate::model::arguments::Arguments;
+use crate::model::ids::{PeId, Target};
+use crate::pe::Pe;
+use crate::services::migration;
+use std::collections::BTreeMap;
+
+/// Ends a sync on this PE.
+pub(super) fn end(pe: &Pe, sync: u64, moves: Vec<(Member, PeId)>) {
+    let (may_go_on, moves) = {
+        let mut syncs = state(pe).borrow_mut();
+        syncs.over = syncs.over.max(sync.saturating_add(1));
+        let over = syncs.over;
+        let target = |((id, index), to): (Member, PeId)| (Target::Member(id, index), to);
+        let moves: BTreeMap<Target, PeId> = moves.into_iter().map(target).collect();
+        let waiting = syncs.waiting.iter().filter(|(_, waiting)| waiting.sync < over).map(|(member, _)| *member);
+        let mut may_go_on: Vec<Target> = waiting.filter(|member| !moves.contains_key(member)).collect();
+        may_go_on.sort_unstable();
+        (may_go_on, moves)
+    };
+    for (member, to) in moves {
+        migration::plan(pe, member, to);
+    }
+    may_go_on.into_iter().for_each(|member| go_on(pe, member));
+}
+
+/// Lets an element go on that waits, if it does.
+pub(super) fn go_on(pe: &Pe, member: Target) {
+    let waiting = state(pe).borrow_mut().waiting.remove(&member);
+    if let Some(waiting) = waiting {
+        fire(pe, waiting.callback, Arguments::new(()));
+    }
+}

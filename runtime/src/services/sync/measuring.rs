@@ -1,0 +1,33 @@
+//! Measurements of what a PE has, for a balancer: its elements that may move, each with its load, and the time for everything else.
+
+use super::message::{MeasuredElement, MeasuredHere};
+use crate::model::ids::Target;
+use crate::model::registry::AnyChare;
+use crate::pe::Pe;
+use std::rc::Rc;
+
+/// Measures what this PE has, since the last time.
+pub(super) fn measure(pe: &Pe) -> MeasuredHere {
+    let chares: Vec<Rc<dyn AnyChare>> = {
+        let places = pe.places.borrow();
+        let movers = places.collections().filter(|collection| collection.home.is_some());
+        movers.flat_map(|collection| collection.members.within(0..collection.members.end()).map(Rc::clone)).collect()
+    };
+    let mut times = pe.meter.as_ref().map_or_else(Default::default, |meter| meter.take());
+    let mut elements = Vec::with_capacity(chares.len());
+    for chare in chares {
+        let target = chare.identity().target;
+        let Target::Member(id, index) = target else { continue };
+        let registration = pe.places.borrow().collection(id).expect("looked at above").info.chare;
+        let Some(movement) = registration.movement else { continue };
+        let may_move = chare.is_free_to_move();
+        let measured = times.remove(&Some(target)).map_or(0.0, |time| time.as_secs_f64());
+        // A hook borrows the chare, which it cannot while an entry does.
+        let load = movement.load.filter(|_| may_move).map_or(measured, |load| load(&chare));
+        let position = movement.position.filter(|_| may_move).map(|position| position(&chare));
+        let load = if load.is_finite() { load.max(0.0) } else { 0.0 };
+        elements.push(MeasuredElement { member: (id, index), load, bytes: registration.bytes, may_move, position });
+    }
+    let fixed = times.into_values().map(|time| time.as_secs_f64()).sum();
+    MeasuredHere { fixed, elements }
+}

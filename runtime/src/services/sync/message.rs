@@ -1,0 +1,69 @@
+//! Messages of syncs: from elements to their homes, from homes to PE 0, and back.
+
+use crate::model::envelope::SystemMessage;
+use crate::model::ids::{CollectionId, Index, PeId, ServiceId};
+use chare_lrts::codec::{CodecError, Writer};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const ID: ServiceId = ServiceId(15);
+
+/// An element of an array.
+pub(super) type Member = (CollectionId, Index);
+
+/// A message about a sync for one PE.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum SyncMessage {
+    /// To a home: so many of its elements have come to a sync.
+    Come { sync: u64, elements: u32 },
+    /// To PE 0: a home is complete that nobody has asked.
+    Begun { sync: u64 },
+    /// From PE 0 to all: a sync has begun.
+    Asked { sync: u64 },
+    /// To the first PE of a node: so many PEs of the node, and of the nodes below, are complete.
+    Complete { sync: u64, pes: u64 },
+    /// From PE 0 to all: what does each have?
+    Measure { sync: u64 },
+    /// To PE 0: what a PE has.
+    Measured { sync: u64, from: PeId, measured: Box<MeasuredHere> },
+    /// From PE 0 to one: the sync is over, and of the elements there these are to move.
+    Over { sync: u64, moves: Vec<(Member, PeId)> },
+}
+
+/// What one PE has: its elements, and the time that it took for everything else.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct MeasuredHere {
+    pub(super) fixed: f64,
+    pub(super) elements: Vec<MeasuredElement>,
+}
+
+/// An element as a balancer sees it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct MeasuredElement {
+    pub(super) member: Member,
+    pub(super) load: f64,
+    pub(super) bytes: u64,
+    pub(super) may_move: bool,
+    pub(super) position: Option<[f64; 3]>,
+}
+
+impl SystemMessage for SyncMessage {
+    fn service(&self) -> ServiceId {
+        ID
+    }
+
+    fn describe(&self) -> String {
+        "a sync".to_owned()
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Measured { measured, .. } => measured.elements.len() * size_of::<MeasuredElement>(),
+            Self::Over { moves, .. } => moves.len() * size_of::<(Member, PeId)>(),
+            _ => 0,
+        }
+    }
+
+    fn write(&self, to: PeId, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        out.write(&(to, self))
+    }
+}

@@ -1,0 +1,230 @@
+//! Syncs: the moments at which all elements that take part have come to a point, so that they may be balanced. The idea is Charm++'s `AtSync`.
+//!
+//! ```text
+//! elements' PEs        homes               PE 0                     all PEs
+//!   |-- Come ----------->|-- Begun ----------->|
+//!   |                    |<-- Asked -----------|
+//!   |                    |-- Complete (tree) ->|
+//!   |                    |                     |-- Measure ---------->|
+//!   |                    |                     |<-- Measured ---------|
+//!   |                    |                     |   the balancer plans |
+//!   |                    |                     |-- Over, moves ------>|  who stays goes on; who moves goes on when it has arrived
+//! ```
+//!
+//! 1. All elements of arrays marked `sync` take part, from their births to their ends; see [`counts`]. They may be born, end and move at any
+//!    time.
+//! 2. Without a balancer a sync is no wait: the element goes on at once.
+//! 3. An element that waits goes on by a callback, which goes along when the element moves. It goes on when its PE has heard that the sync
+//!    is over, on arrival too.
+//! 4. An element that is to move and is not free goes on where it is.
+
+mod carrying_out;
+mod counts;
+mod measuring;
+mod message;
+mod planning;
+
+use crate::base::typed_box::TypedBox;
+use crate::delivery::fire::fire;
+use crate::delivery::outbox;
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::callback::ErasedCallback;
+use crate::model::envelope::{Envelope, opened};
+use crate::model::ids::{PeId, Target};
+use crate::node::{Delivery, NodeService};
+use crate::pe::queued::Outcome;
+use crate::pe::{ChareEvent, Pe, Service};
+use counts::Counts;
+use message::SyncMessage;
+use planning::Planning;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+pub(crate) use message::ID;
+
+pub(crate) const SERVICE: Service = Service {
+    node: NodeService { arrive: |_, arrival| Delivery::of::<SyncMessage>(arrival), ..NodeService::NONE },
+    state: || TypedBox::new(RefCell::new(Syncs::default())),
+    deliver: |pe, _, message| {
+        receive(pe, opened(message));
+        Outcome::Processed
+    },
+    event: Some(hear),
+    promises: |pe, tell| {
+        let syncs = state(pe).borrow();
+        for Waiting { sync, callback } in syncs.waiting.values() {
+            tell(callback, format!("sync {sync}"));
+        }
+    },
+    clear: |pe| drop(state(pe).take()),
+    ..Service::named(ID, "syncs")
+};
+
+/// An element that waits until a sync is over.
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
+struct Waiting {
+    sync: u64,
+    callback: ErasedCallback,
+}
+
+/// What an element takes along.
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
+struct Luggage {
+    next: u64,
+    waiting: Option<Waiting>,
+}
+
+/// The syncs as one PE knows them.
+#[derive(Default)]
+struct Syncs {
+    /// All syncs before this one are over.
+    over: u64,
+    /// The next sync of each element that lives here and has come to one.
+    next: FxHashMap<Target, u64>,
+    /// Elements that live here and wait.
+    waiting: FxHashMap<Target, Waiting>,
+    /// As a home.
+    counts: Counts,
+    /// On the first PE of a node: how many PEs of the node, and of the nodes below, are complete for the sync that is under way.
+    complete: u64,
+    /// On PE 0.
+    planning: Planning,
+}
+
+fn state(pe: &Pe) -> &RefCell<Syncs> {
+    pe.state(ID)
+}
+
+fn send(pe: &Pe, to: PeId, message: SyncMessage) {
+    outbox::send(pe, to, Envelope::system(CallOptions::new(), message));
+}
+
+/// Sends a message to all PEs.
+fn tell_all(pe: &Pe, message: &SyncMessage) {
+    (0..pe.node.topology.pes()).for_each(|to| send(pe, PeId(to), message.clone()));
+}
+
+/// Lets an element wait until the sync that is under way is over, and all elements that take part have come to it.
+pub(crate) fn wait(pe: &Pe, member: Target, callback: ErasedCallback) {
+    let Target::Member(id, index) = member else { unreachable!("elements of arrays take part in syncs") };
+    if pe.node.balancer.is_none() {
+        return fire(pe, callback, Arguments::new(()));
+    }
+    let sync = {
+        let mut syncs = state(pe).borrow_mut();
+        let over = syncs.over;
+        let next = syncs.next.entry(member).or_insert(over);
+        let sync = over.max(*next);
+        *next = sync + 1;
+        let before = syncs.waiting.insert(member, Waiting { sync, callback });
+        assert!(before.is_none(), "an element waits for one sync at a time: it asks for the next one when it goes on");
+        sync
+    };
+    let home = pe.places.borrow().collection(id).expect("its collection is known").info.home(index);
+    send(pe, home, SyncMessage::Come { sync, elements: 1 });
+}
+
+fn hear(pe: &Pe, event: &mut ChareEvent<'_>) {
+    match event {
+        ChareEvent::Gone { chare, parcel, .. } | ChareEvent::Leaves { chare, parcel } => {
+            if let Some(luggage) = pack(pe, chare.target) {
+                parcel.put(ID, luggage);
+            }
+        }
+        ChareEvent::Arrives { member, parcel } => match parcel.take::<Luggage>(ID) {
+            Ok(luggage) => luggage.into_iter().for_each(|luggage| unpack(pe, *member, luggage)),
+            Err(cause) => pe.fail("the arrival of an element".to_owned(), cause),
+        },
+        ChareEvent::Forgotten { member: Target::Member(id, _), parcel, .. } => match parcel.take::<Luggage>(ID) {
+            Ok(luggage) => {
+                if let Some(luggage) = luggage {
+                    state(pe).borrow_mut().counts.end(luggage.next);
+                }
+                let takes_part = pe.places.borrow().collection(*id).is_some_and(|local| local.info.syncs());
+                if takes_part {
+                    complete(pe);
+                }
+            }
+            Err(cause) => pe.fail("the end of an element".to_owned(), cause),
+        },
+        ChareEvent::Detained { member } => carrying_out::go_on(pe, *member),
+        _ => {}
+    }
+}
+
+fn pack(pe: &Pe, member: Target) -> Option<Luggage> {
+    let mut syncs = state(pe).borrow_mut();
+    let next = syncs.next.remove(&member)?;
+    Some(Luggage { next, waiting: syncs.waiting.remove(&member) })
+}
+
+fn unpack(pe: &Pe, member: Target, Luggage { next, waiting }: Luggage) {
+    let is_over = {
+        let mut syncs = state(pe).borrow_mut();
+        syncs.next.insert(member, next);
+        waiting.inspect(|waiting| drop(syncs.waiting.insert(member, *waiting)));
+        waiting.is_some_and(|waiting| waiting.sync < syncs.over)
+    };
+    if is_over {
+        carrying_out::go_on(pe, member);
+    }
+}
+
+fn receive(pe: &Pe, message: SyncMessage) {
+    match message {
+        SyncMessage::Come { sync, elements } => {
+            state(pe).borrow_mut().counts.come(sync, elements.into());
+            complete(pe);
+        }
+        SyncMessage::Begun { sync } => {
+            let is_new = state(pe).borrow_mut().planning.begin(sync);
+            if is_new {
+                tell_all(pe, &SyncMessage::Asked { sync });
+            }
+        }
+        SyncMessage::Asked { sync } => {
+            state(pe).borrow_mut().counts.ask(sync);
+            complete(pe);
+        }
+        SyncMessage::Complete { sync, pes } => count_complete(pe, sync, pes),
+        SyncMessage::Measure { sync } => {
+            let (from, measured) = (pe.id, Box::new(measuring::measure(pe)));
+            send(pe, PeId(0), SyncMessage::Measured { sync, from, measured });
+        }
+        SyncMessage::Measured { sync, from, measured } => planning::take(pe, sync, from, *measured),
+        SyncMessage::Over { sync, moves } => carrying_out::end(pe, sync, moves),
+    }
+}
+
+/// At a home: says that it is complete for the sync that is under way, if it is.
+fn complete(pe: &Pe) {
+    let living = {
+        let places = pe.places.borrow();
+        let of_syncs = places.collections().filter(|collection| collection.info.syncs());
+        of_syncs.map(|collection| collection.contributions.present()).sum()
+    };
+    let complete = state(pe).borrow_mut().counts.complete(living);
+    let Some((sync, is_asked)) = complete else { return };
+    if !is_asked {
+        send(pe, PeId(0), SyncMessage::Begun { sync });
+    }
+    let first = pe.node.topology.pe(pe.node.id, 0);
+    send(pe, first, SyncMessage::Complete { sync, pes: 1 });
+}
+
+/// On the first PE of a node: counts PEs that are complete, and says so above.
+fn count_complete(pe: &Pe, sync: u64, pes: u64) {
+    let root = pe.node.topology.node_of(PeId(0));
+    let topology = &pe.node.topology;
+    let complete = {
+        let mut syncs = state(pe).borrow_mut();
+        syncs.complete = syncs.complete.saturating_add(pes);
+        let is_whole = syncs.complete >= topology.pes_below(pe.node.id, root);
+        if is_whole { std::mem::take(&mut syncs.complete) } else { return }
+    };
+    match topology.parent(pe.node.id, root) {
+        Some(parent) => send(pe, topology.pe(parent, 0), SyncMessage::Complete { sync, pes: complete }),
+        None => tell_all(pe, &SyncMessage::Measure { sync }),
+    }
+}

@@ -1,0 +1,72 @@
+//! Planning of moves on PE 0: what all PEs have is gathered, and the balancer plans who is to move where.
+
+use super::message::{MeasuredHere, Member, SyncMessage};
+use super::{send, state};
+use crate::model::ids::PeId;
+use crate::model::loads::{Measured, Object};
+use crate::pe::Pe;
+use crate::services::balance::Strategies;
+use rustc_hash::FxHashMap;
+
+/// What PE 0 knows of the sync that is under way.
+#[derive(Default)]
+pub(super) struct Planning {
+    /// Syncs that have begun: all before this one.
+    begun: u64,
+    measured: Vec<(PeId, MeasuredHere)>,
+}
+
+impl Planning {
+    /// Takes note that a sync has begun; returns whether that is news.
+    pub(super) fn begin(&mut self, sync: u64) -> bool {
+        let is_new = sync >= self.begun;
+        self.begun = self.begun.max(sync.saturating_add(1));
+        is_new
+    }
+}
+
+/// Takes what a PE has; when all have said it, plans the moves and tells all PEs that the sync is over.
+pub(super) fn take(pe: &Pe, sync: u64, from: PeId, measured: MeasuredHere) {
+    let pes = pe.node.topology.pes();
+    let all = {
+        let planning = &mut state(pe).borrow_mut().planning;
+        planning.measured.push((from, measured));
+        if planning.measured.len() < pes as usize {
+            return;
+        }
+        std::mem::take(&mut planning.measured)
+    };
+    let mut moves = match plan(pe, sync, all) {
+        Ok(moves) => moves,
+        Err(cause) => return pe.fail(format!("balancing after sync {sync}"), cause),
+    };
+    for to in (0..pes).map(PeId) {
+        send(pe, to, SyncMessage::Over { sync, moves: moves.remove(&to).unwrap_or_default() });
+    }
+}
+
+/// Plans the moves, by the PEs on which the elements live.
+fn plan(pe: &Pe, sync: u64, all: Vec<(PeId, MeasuredHere)>) -> Result<FxHashMap<PeId, Vec<(Member, PeId)>>, String> {
+    let topology = &pe.node.topology;
+    let name = pe.node.balancer.as_deref().unwrap_or_default();
+    let strategies = Strategies::named(name).map_err(|error| error.to_string())?;
+    let mut measured = Measured::new(topology.nodes(), topology.pes_per_node());
+    let mut members = Vec::new();
+    for (at, MeasuredHere { fixed, elements }) in all {
+        *measured.fixed.get_mut(at.0 as usize).ok_or_else(|| format!("{at} does not exist"))? = fixed;
+        for element in elements {
+            let array = element.member.0.serial;
+            let object = Object::new(at, element.load);
+            measured.objects.push(Object { bytes: element.bytes, may_move: element.may_move, position: element.position, array, ..object });
+            members.push(element.member);
+        }
+    }
+    let (loads, numbers) = measured.build_numbered().map_err(|error| error.to_string())?;
+    let mut places: Vec<usize> = vec![0; members.len()];
+    numbers.iter().enumerate().for_each(|(place, number)| places[*number] = place);
+    let mut moves: FxHashMap<PeId, Vec<(Member, PeId)>> = FxHashMap::default();
+    for (number, to) in strategies.turn(sync).plan(&loads).planned() {
+        moves.entry(loads.objects()[number].at).or_default().push((members[places[number]], to));
+    }
+    Ok(moves)
+}

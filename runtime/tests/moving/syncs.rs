@@ -1,0 +1,159 @@
+//! Syncs: all elements are awaited, balancers move them, and each goes on once.
+
+use super::{SHAPES, somewhere};
+use chare::prelude::*;
+use chare::{ArrayOptions, Job, ThisInSyncs, ThisMigrant};
+use serde::{Deserialize, Serialize};
+
+/// Runs a program with a balancer, in jobs of all shapes, in shuffled ones and in simulated ones.
+fn balanced<Fut>(balancer: &str, main: impl Fn() -> Fut + Send + Clone + 'static)
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    for (nodes, pes) in SHAPES {
+        let job = || Job::in_process(nodes, pes).balancer(balancer);
+        for seed in [None, Some(1), Some(2)] {
+            let job = match seed {
+                None => job(),
+                Some(seed) => job().shuffled(seed),
+            };
+            assert_eq!(job.run(main.clone()).unwrap(), 0, "{nodes}x{pes}, {seed:?}");
+        }
+        #[cfg(feature = "sim")]
+        for seed in 1..=3 {
+            let simulation = chare::Simulation::new(nodes, pes).balancer(balancer).seed(seed).audited();
+            assert_eq!(simulation.run(main.clone()).code().unwrap(), 0, "{nodes}x{pes}, simulated by seed {seed}");
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Block {
+    step: u64,
+    places: Vec<u32>,
+    done: Option<Callback<u64>>,
+}
+
+#[chare(array, migrate, sync)]
+impl Block {
+    #[entry]
+    fn new() -> Self {
+        Self { step: 0, places: Vec::new(), done: None }
+    }
+
+    #[entry]
+    fn run(&mut self, done: Callback<u64>) {
+        self.done = Some(done);
+        self.step();
+    }
+
+    #[entry]
+    fn step(&mut self) {
+        self.step += 1;
+        self.places.push(chare::my_pe().0);
+        if self.step == 12 {
+            let moves = self.places.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            self.contribute(sum(moves as u64), self.done.take().expect("it was given"));
+        } else if self.step % 3 == 0 {
+            self.sync_then(self.this_chare().step_callback());
+        } else {
+            self.this_chare().step();
+        }
+    }
+
+    #[load]
+    fn load(&self) -> f64 {
+        1.0 + self.this_index() as f64
+    }
+}
+
+#[test]
+fn elements_go_on_after_each_sync_where_they_have_moved() {
+    balanced("rotate", || async {
+        let blocks = BlockProxy::create(6);
+        let (moves, done) = chare::future();
+        blocks.run(done);
+        let syncs = if chare::pes() == 1 { 0 } else { 3 };
+        assert_eq!(moves.await, 6 * syncs);
+    });
+}
+
+#[test]
+fn what_is_uneven_is_balanced_and_what_is_even_stays() {
+    balanced("greedy_refine", || async {
+        let blocks = BlockProxy::create(8 * u64::from(chare::pes()));
+        let (moves, done) = chare::future();
+        blocks.run(done);
+        let moves = moves.await;
+        assert_eq!(moves > 0, chare::pes() > 1);
+    });
+}
+
+/// Charm++'s issues 3164, 377 and 3660: moves, births and deaths beside syncs.
+#[derive(Serialize, Deserialize)]
+struct Patch {
+    step: u64,
+    done: Callback<u64>,
+}
+
+#[chare(array, migrate, sync)]
+impl Patch {
+    #[entry]
+    fn new(step: u64, done: Callback<u64>) -> Self {
+        let patch = Self { step, done };
+        patch.this_chare().step();
+        patch
+    }
+
+    #[entry]
+    fn step(&mut self) {
+        self.step += 1;
+        let index = self.this_index();
+        if self.step == 6 {
+            self.done.send(index);
+            return chare::destroy();
+        }
+        if self.step == 3 && index < 4 {
+            self.this_collection().at(index + 100).insert_on(somewhere(), self.step, self.done.clone());
+        }
+        if self.step % 2 == 0 {
+            self.migrate_to(somewhere());
+        }
+        self.sync_then(self.this_chare().step_callback());
+    }
+}
+
+#[test]
+fn elements_are_born_and_end_and_move_beside_syncs() {
+    balanced("random", || async {
+        let mut ended = Vec::new();
+        let patches = PatchProxy::create(ArrayOptions::empty(), 0, Callback::ignore());
+        for index in 0..4 {
+            let (end, done) = chare::future();
+            patches.at(index).insert(0, done);
+            ended.push(end);
+        }
+        for (index, end) in ended.into_iter().enumerate() {
+            let first = end.await;
+            assert!([index as u64, index as u64 + 100].contains(&first));
+        }
+        patches.done_inserting();
+        chare::quiescence().await;
+    });
+}
+
+#[test]
+fn without_a_balancer_a_sync_is_no_wait() {
+    let job = Job::in_process(1, 2).run(|| async {
+        let blocks = BlockProxy::create(3);
+        let (moves, done) = chare::future();
+        blocks.at(0).run(done);
+        blocks.at(1).run(Callback::ignore());
+        blocks.at(2).run(Callback::ignore());
+        let _ = moves;
+        chare::quiescence().await;
+    });
+    assert_eq!(job.unwrap(), 0);
+    let unknown = Job::in_process(1, 1).balancer("gredy").run(|| async {});
+    assert!(unknown.unwrap_err().to_string().contains("greedy_refine"));
+}
