@@ -9,6 +9,7 @@
 //! 3. Generated code is thin: it calls `::chare::macro_support` and decides nothing.
 
 mod ast;
+mod balancer;
 mod check;
 mod entry_trait;
 mod errors;
@@ -196,6 +197,26 @@ pub fn position(_options: proc_macro::TokenStream, item: proc_macro::TokenStream
 #[proc_macro_attribute]
 pub fn reducer(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     reducer::expand(item.into()).into()
+}
+
+/// Makes a balancer of a function: `+balancer spread` then has `spread` say which objects move.
+///
+/// The function stays what it is, so a test calls it by `chare::balance_by(spread, &loads)`, without a job. It takes `&Loads` and
+/// `&mut Moves`, and returns nothing. Its name is no other balancer's of the program, nor one of those that are there: that is found out when
+/// the name is asked for.
+///
+/// | | gets |
+/// |---|---|
+/// | `#[chare::balancer]` | loads without edges |
+/// | `#[chare::balancer(needs = edges)]` | also who called whom, which is counted only if the balancer asks |
+///
+#[cfg_attr(not(doctest), doc = include_str!("../docs/balancer.md"))]
+///
+/// # Errors
+/// Every misuse is an error of the compiler's where it stands, all at once.
+#[proc_macro_attribute]
+pub fn balancer(options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    balancer::expand(options.into(), item.into()).into()
 }
 
 /// Makes layouts of fields of a struct: what of each element of a buffer is meant, and the type of what is packed.

@@ -106,6 +106,14 @@ pub(crate) enum Misuse {
     // Reducers.
     NotAReducer,
     GenericReducer,
+    // Balancers.
+    NotABalancer,
+    UnknownNeed { found: String },
+    AsyncBalancer,
+    UnsafeBalancer,
+    GenericBalancer,
+    BalancerParameters,
+    BalancerReturn,
 }
 
 impl fmt::Display for Misuse {
@@ -358,6 +366,29 @@ impl fmt::Display for Misuse {
             ),
             GenericReducer => out.write_str(
                 "every process finds a reducer by its name, so it is one type: use a type without generic parameters",
+            ),
+
+            NotABalancer => out.write_str(
+                "#[balancer] stands on a function: write `#[chare::balancer] fn name(loads: &Loads, moves: &mut Moves) { .. }`",
+            ),
+            UnknownNeed { found } => write!(
+                out,
+                "`{found}` is nothing that a balancer can ask for: write #[chare::balancer], or #[chare::balancer(needs = edges)] for one that looks at who calls whom"
+            ),
+            AsyncBalancer => out.write_str(
+                "a balancer has all that it looks at, and waits for nothing: leave out `async`",
+            ),
+            UnsafeBalancer => {
+                out.write_str("the runtime calls a balancer and knows of no conditions: leave out `unsafe`")
+            }
+            GenericBalancer => out.write_str(
+                "a balancer is found by its name, so it is one function: leave out the generic parameters",
+            ),
+            BalancerParameters => out.write_str(
+                "a balancer takes the loads and plans moves: write `fn name(loads: &Loads, moves: &mut Moves)`",
+            ),
+            BalancerReturn => out.write_str(
+                "a balancer says what it plans by `moves.to(object, pe)`, and returns nothing: leave out the return type",
             ),
         }
     }

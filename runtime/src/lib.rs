@@ -100,6 +100,7 @@ mod services;
 mod transfer;
 
 pub use api::array_options::ArrayOptions;
+pub use api::balancing::{Balancer, BalancerError, balance_by};
 pub use api::collective::exchange::Exchange;
 pub use api::collective::gather::Gather;
 pub use api::collective::gathered::Gathered;
@@ -144,7 +145,9 @@ pub use chare_device::{DeviceBuffer, DeviceBufferMut, DeviceError};
 pub use chare_layout as layout;
 pub use chare_layout::{Layout, Partition};
 pub use chare_lrts::reach::ReachOptions;
-pub use chare_macros::{Layout, about_to_move, chare, entries, entry, load, moved, position, post, reducer};
+pub use chare_macros::{
+    Layout, about_to_move, balancer, chare, entries, entry, load, moved, position, post, reducer,
+};
 pub use job::cpus::{CpuList, CpuListError};
 pub use job::in_process::Job;
 pub use job::pes::{Pes, PesError};
@@ -165,6 +168,7 @@ pub use model::error::{JobError, NameError, NoAnswer};
 pub use model::ids::{NodeId, PeId};
 pub use model::index::ArrayIndex;
 pub use model::index_range::indices;
+pub use model::loads::{Edge, Loads, LoadsError, Measured, Moves, Object};
 pub use model::nocopy::{
     Buffer, BufferMut, BufferSelection, Completion, DeviceLanding, DevicePosted, DeviceReceived,
     DeviceSourceHandle, DeviceTargetHandle, DeviceTransferError, DeviceTransferFailed, DeviceTransferred,

@@ -14,7 +14,7 @@ pub use crate::model::nocopy::{
 };
 pub use crate::model::reduction::reducers::ReducerRegistration;
 pub use crate::model::registry::{
-    AnsweredByAll, AwaitedCalls, AwaitedEntry, Calls, Chare, ChareRegistration, Constructor, Demand,
+    AnsweredByAll, AwaitedCalls, AwaitedEntry, BalancerRegistration, Calls, Chare, ChareRegistration, Constructor, Demand,
     EntryMethod, EntryRegistration, EntryTrait, ImplementationRegistration, ImplementedBy, MarkedEntry,
     Migrates, Movement, OnPanic, RunBy, ThisRef, TraitEntry, TraitMethod, TraitRegistration, TravellingCalls,
     TravellingEntry, Wait, kind, place, read_value,

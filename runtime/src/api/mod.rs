@@ -5,6 +5,7 @@
 //! stand here.
 
 pub(crate) mod array_options;
+pub(crate) mod balancing;
 mod buffers;
 mod callbacks;
 pub(crate) mod collective;

@@ -268,7 +268,7 @@ pub(super) fn run_call(pe: &Pe, mut options: CallOptions, mut call: Call) -> Out
 /// # Errors
 /// When the call is a copy of a broadcast for another element of the index: it is over.
 #[cold]
-fn found(pe: &Pe, options: CallOptions, call: Call) -> Result<(CallOptions, Call), Outcome> {
+fn found(pe: &Pe, mut options: CallOptions, call: Call) -> Result<(CallOptions, Call), Outcome> {
     let Target::Member(id, index) = call.target else { return Ok((options, call)) };
     let sought = options.sought();
     if let Some(journey) = options.copy() {
@@ -277,6 +277,11 @@ fn found(pe: &Pe, options: CallOptions, call: Call) -> Result<(CallOptions, Call
             places.collection_mut(id).is_some_and(|collection| collection.hears(index, journey, sought))
         };
         pe.settle(id, index);
+        let (heard, audience) = options.take_copy();
+        options = heard;
+        if let Some(audience) = audience {
+            pe.tell(ChareEvent::Copied { audience, is_heard: hears });
+        }
         if !hears {
             forsake(pe, call);
             return Err(Outcome::Processed);

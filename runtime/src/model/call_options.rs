@@ -160,6 +160,13 @@ impl CallOptions {
         self.rare.as_ref()?.copy
     }
 
+    /// The options of the call that a copy of a broadcast is, and the audience for which it is counted, if it is.
+    pub(crate) fn take_copy(mut self) -> (Self, Option<AudienceId>) {
+        let audience = self.take_audience();
+        self.change_rare(|rare| rare.copy = None);
+        (self, audience)
+    }
+
     /// Lets a callback have the number of members that a call of all members of a collection has come to: 0 where the collection has no
     /// members, so that nobody will contribute to a reduction which the call is to begin. Costs a message from each PE to the caller.
     ///

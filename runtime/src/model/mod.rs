@@ -16,6 +16,7 @@ pub(crate) mod home;
 pub(crate) mod ids;
 pub(crate) mod index;
 pub(crate) mod index_range;
+pub(crate) mod loads;
 pub(crate) mod nocopy;
 pub(crate) mod parcel;
 pub(crate) mod priority;

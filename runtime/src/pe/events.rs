@@ -6,7 +6,7 @@
 //!    over: another element may come with the same index. The test below reads all files and knows every such table.
 
 use crate::model::home::{Sought, Stay, Traveller};
-use crate::model::ids::{BroadcastId, CollectionId, Index, Target};
+use crate::model::ids::{AudienceId, BroadcastId, CollectionId, Index, Target};
 use crate::model::parcel::Parcel;
 use crate::model::registry::{Identity, Standing};
 
@@ -33,6 +33,8 @@ pub(crate) enum ChareEvent<'a> {
     Leaves { chare: &'a Identity, parcel: &'a mut Parcel },
     /// An element has come to this PE, where its tables know it. Services take out of the parcel what they have put in.
     Arrives { member: Target, parcel: &'a mut Parcel },
+    /// A copy of a broadcast that somebody counts has come to its element, or the element has ended.
+    Copied { audience: AudienceId, is_heard: bool },
     /// A call has come to its element that the element's home waits for.
     Found { member: Target, sought: Sought },
     /// At the element's home: the element is gone, wherever it lived. `afar`: the standing with which the home has counted it meanwhile, if

@@ -1,5 +1,7 @@
 //! Audiences: the numbers of members that broadcasts come to, counted for callers that ask. What the members then do never stands here.
 //!
+//! Copies of a broadcast, which go to members that have moved, are counted when they come there: members may end before.
+//!
 //! Nobody hears a broadcast over a collection without members, so nobody begins a reduction that the caller may wait for, and only
 //! the caller knows the callback. Each PE that has called its members therefore tells the caller how many they were.
 
@@ -13,7 +15,7 @@ use crate::model::envelope::{Envelope, SystemMessage, opened};
 use crate::model::ids::{AudienceId, PeId, ServiceId};
 use crate::node::{Delivery, NodeService};
 use crate::pe::queued::Outcome;
-use crate::pe::{Pe, Service};
+use crate::pe::{ChareEvent, Pe, Service};
 use chare_lrts::codec::{CodecError, Writer};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -28,14 +30,22 @@ pub(crate) const SERVICE: Service = Service {
         take_in(pe, opened(message));
         Outcome::Processed
     },
+    event: Some(|pe, event| {
+        if let ChareEvent::Copied { audience: AudienceId { caller, serial: audience }, is_heard } = *event {
+            let count = Count::OfCopy { audience, is_heard };
+            outbox::send(pe, caller, Envelope::system(CallOptions::new(), count));
+        }
+    }),
     ..Service::named(ID, "audiences")
 };
 
-/// The number of members that one PE has called: to the caller.
+/// A count of members that hear a broadcast: to the caller.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-struct Count {
-    audience: u64,
-    members: u64,
+enum Count {
+    /// A PE has called so many members itself, and sent so many copies to others that have moved.
+    OfPe { audience: u64, members: u64, copies: u64 },
+    /// A copy has come to its element, or the element has ended.
+    OfCopy { audience: u64, is_heard: bool },
 }
 
 impl SystemMessage for Count {
@@ -57,6 +67,8 @@ struct Audience {
     callback: ErasedCallback,
     /// PEs that have not told yet.
     awaited: u32,
+    /// Copies that PEs have told of, less those that have come to their elements. These may tell first.
+    copies: i64,
     members: u64,
 }
 
@@ -71,16 +83,26 @@ impl Audiences {
     fn open(&mut self, callback: ErasedCallback, awaited: u32) -> u64 {
         let serial = self.next;
         self.next += 1;
-        self.open.insert(serial, Audience { callback, awaited, members: 0 });
+        self.open.insert(serial, Audience { callback, awaited, copies: 0, members: 0 });
         serial
     }
 
-    /// Adds a PE's count. Returns the callback and the sum when it was the last.
-    fn add(&mut self, Count { audience: serial, members }: Count) -> Option<(ErasedCallback, u64)> {
+    /// Adds a count. Returns the callback and the sum when it was the last.
+    fn add(&mut self, count: Count) -> Option<(ErasedCallback, u64)> {
+        let (Count::OfPe { audience: serial, .. } | Count::OfCopy { audience: serial, .. }) = count;
         let audience = self.open.get_mut(&serial)?;
-        audience.members = audience.members.saturating_add(members);
-        audience.awaited -= 1;
-        if audience.awaited > 0 {
+        match count {
+            Count::OfPe { members, copies, .. } => {
+                audience.members = audience.members.saturating_add(members);
+                audience.copies = audience.copies.saturating_add_unsigned(copies);
+                audience.awaited = audience.awaited.saturating_sub(1);
+            }
+            Count::OfCopy { is_heard, .. } => {
+                audience.members = audience.members.saturating_add(is_heard.into());
+                audience.copies -= 1;
+            }
+        }
+        if audience.awaited > 0 || audience.copies != 0 {
             return None;
         }
         self.open.remove(&serial).map(|Audience { callback, members, .. }| (callback, members))
@@ -102,9 +124,22 @@ pub(crate) fn count(pe: &Pe, options: CallOptions) -> CallOptions {
     }
 }
 
-/// Tells the caller how many members here hear the broadcast.
-pub(crate) fn tell(pe: &Pe, AudienceId { caller, serial }: AudienceId, members: u64) {
-    outbox::send(pe, caller, Envelope::system(CallOptions::new(), Count { audience: serial, members }));
+/// Tells the caller how many members here hear the broadcast, and to how many others it goes on from here.
+pub(crate) fn tell(
+    pe: &Pe,
+    AudienceId { caller, serial: audience }: AudienceId,
+    Called { members, copies }: Called,
+) {
+    let count = Count::OfPe { audience, members, copies };
+    outbox::send(pe, caller, Envelope::system(CallOptions::new(), count));
+}
+
+/// The members that a PE has called.
+#[derive(Clone, Copy)]
+pub(crate) struct Called {
+    pub(crate) members: u64,
+    /// Copies to members that have moved.
+    pub(crate) copies: u64,
 }
 
 /// At the caller: calls back when all PEs have told.

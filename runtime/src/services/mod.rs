@@ -6,6 +6,7 @@
 pub(crate) mod aggregation;
 pub(crate) mod array;
 pub(crate) mod audience;
+pub(crate) mod balance;
 pub(crate) mod broadcast;
 pub(crate) mod migration;
 pub(crate) mod names;

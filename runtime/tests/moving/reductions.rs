@@ -3,7 +3,7 @@
 use super::{SHAPES, somewhere};
 use crate::every_path::on_every_path;
 use chare::prelude::*;
-use chare::{ArrayOptions, ThisMigrant};
+use chare::{ArrayOptions, CallOptions, ThisMigrant};
 use serde::{Deserialize, Serialize};
 
 /// Charm++'s issue 3939: neighbours, a reduction and a broadcast for each step; half of the elements move right after they have contributed.
@@ -135,5 +135,25 @@ fn who_hears_a_call_of_all_is_counted_also_newborns_that_have_moved() {
         let (counted, done) = chare::future();
         newborns.count(done);
         assert_eq!(counted.await, 12);
+    });
+}
+
+#[test]
+fn as_many_hear_a_call_as_contribute_in_its_course() {
+    on_every_path(&SHAPES, || async {
+        let newborns = NewbornProxy::create(ArrayOptions::new(3).dynamic());
+        let mut rounds = Vec::new();
+        for round in 0..10 {
+            newborns.at(10 + round).insert_on(somewhere());
+            newborns.at(10 + round).go();
+            newborns.at(round % 3).go();
+            let [(counted, done), (audience, heard)] = [chare::future(), chare::future()];
+            newborns.with(CallOptions::new().heard(heard)).count(done);
+            rounds.push((counted, audience));
+        }
+        for (counted, audience) in rounds {
+            assert_eq!(counted.await, audience.await);
+        }
+        newborns.done_inserting();
     });
 }

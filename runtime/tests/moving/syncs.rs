@@ -53,7 +53,8 @@ impl Block {
         self.places.push(chare::my_pe().0);
         if self.step == 12 {
             let moves = self.places.windows(2).filter(|pair| pair[0] != pair[1]).count();
-            self.contribute(sum(moves as u64), self.done.take().expect("it was given"));
+            let done = self.done.take().expect("it was given");
+            self.contribute(sum(moves as u64), done);
         } else if self.step % 3 == 0 {
             self.sync_then(self.this_chare().step_callback());
         } else {

@@ -5,6 +5,7 @@
 //! in which a message finds a chare never stand here.
 
 mod awaited;
+mod balancer;
 mod chare;
 mod entry_method;
 mod entry_trait;
@@ -26,6 +27,8 @@ mod waits;
 
 pub(crate) use awaited::TakenCall;
 pub use awaited::{AwaitedEntry, Calls};
+pub use balancer::BalancerRegistration;
+pub(crate) use balancer::balancers;
 pub use chare::{Chare, Constructor, This, ThisRef};
 pub(crate) use chare::{lend, outlived};
 pub use entry_method::EntryMethod;

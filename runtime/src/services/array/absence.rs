@@ -29,10 +29,7 @@ pub(super) fn reroute(
     let absence = pe.places.borrow().explain_absence(pe.id, id, index);
     match absence {
         Absence::LivesOn(_) | Absence::UnderWay if moves(pe, id) => seek(pe, options, call, (id, index)),
-        Absence::Nowhere if options.copy().is_some() => {
-            forsake(pe, call);
-            Outcome::Processed
-        }
+        Absence::Nowhere if options.copy().is_some() => drop_copy(pe, options, call),
         Absence::UnderWay => pe.keep(Missing::Member(id, index), options, Body::Call(call)),
         Absence::Unknown => pe.keep(Missing::Collection(id), options, Body::Call(call)),
         Absence::Ended => {
@@ -75,11 +72,17 @@ fn seek(pe: &Pe, options: CallOptions, call: Call, (id, index): (CollectionId, I
         }
         Some(Seek::Keep) => pe.keep(Missing::Member(id, index), options.seeking(None), Body::Call(call)),
         Some(Seek::AtHomeOrNowhere) => unreachable!("it is on a journey"),
-        None => {
-            forsake(pe, call);
-            Outcome::Processed
-        }
+        None => drop_copy(pe, options, call),
     }
+}
+
+/// Drops a copy of a broadcast whose element has ended.
+fn drop_copy(pe: &Pe, options: CallOptions, call: Call) -> Outcome {
+    if let (_, Some(audience)) = options.take_copy() {
+        pe.tell(ChareEvent::Copied { audience, is_heard: false });
+    }
+    forsake(pe, call);
+    Outcome::Processed
 }
 
 fn moves(pe: &Pe, id: CollectionId) -> bool {

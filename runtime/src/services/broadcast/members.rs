@@ -9,10 +9,11 @@ use crate::delivery::shared_call::{LastCall, SharedCall, call_last_member, call_
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
 use crate::model::home::Journey;
-use crate::model::ids::{Index, Target};
+use crate::model::ids::{AudienceId, Index, Target};
 use crate::model::nocopy::Nocopy;
 use crate::model::registry::AnyChare;
 use crate::pe::Pe;
+use crate::services::audience::Called;
 use crate::transfer::many::dealt;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -20,8 +21,13 @@ use std::rc::Rc;
 /// The number of members that are looked up at once.
 const BATCH: usize = 32;
 
-/// Calls the members of a collection that this PE knows, and returns their number.
-pub(super) fn call_members(pe: &Pe, options: &CallOptions, broadcast: Broadcast) -> u64 {
+/// Calls the members of a collection that this PE knows, and returns their numbers.
+pub(super) fn call_members(
+    pe: &Pe,
+    options: &CallOptions,
+    audience: Option<AudienceId>,
+    broadcast: Broadcast,
+) -> Called {
     let (end, away) = {
         let mut places = pe.places.borrow_mut();
         let local = places.collection_mut(broadcast.collection);
@@ -30,11 +36,14 @@ pub(super) fn call_members(pe: &Pe, options: &CallOptions, broadcast: Broadcast)
             (local.members.end(), away)
         })
     };
-    let called = away.into_iter().filter(|away| call_away(pe, options, &broadcast, *away)).count() as u64;
+    let copies = away.len() as u64;
+    for member in away {
+        call_away(pe, (options, audience), &broadcast, member);
+    }
     let Broadcast { collection, entry, arguments, nocopy, reference } = broadcast;
     let shared = SharedCall { entry, arguments: &arguments, nocopy: &nocopy, reference };
     let (mut batch, mut last) = (SmallVec::<[Rc<dyn AnyChare>; BATCH]>::new(), None);
-    let mut called = called;
+    let mut members = 0;
     // Members come by messages of their own, so none comes while this one is processed.
     for first in (0..end).step_by(BATCH) {
         if let Some(local) = pe.places.borrow().collection(collection) {
@@ -48,38 +57,36 @@ pub(super) fn call_members(pe: &Pe, options: &CallOptions, broadcast: Broadcast)
         // A call of an earlier member may have destroyed this one.
         for member in batch.drain(..).filter(|member| !member.identity().is_gone()) {
             call_member(pe, options, member, &shared);
-            called += 1;
+            members += 1;
         }
     }
     let last = last.filter(|member| !member.identity().is_gone());
-    called += u64::from(last.is_some());
+    members += u64::from(last.is_some());
     // Often it is the only member: it gets the arguments as they came.
     if let Some(member) = last {
         call_last_member(pe, options, member, LastCall { entry, arguments, nocopy, reference });
     }
-    called
+    Called { members, copies }
 }
 
-/// Calls a member that has its home here and is elsewhere, or under way; returns whether it does.
+/// Calls a member that has its home here and is elsewhere, or under way.
 fn call_away(
     pe: &Pe,
-    options: &CallOptions,
+    (options, audience): (&CallOptions, Option<AudienceId>),
     broadcast: &Broadcast,
     (index, journey): (Index, Journey),
-) -> bool {
+) {
     let Broadcast { collection, entry, ref arguments, ref nocopy, reference } = *broadcast;
     let target = Target::Member(collection, index);
     let nocopy = match dealt::for_member(pe, options, nocopy.clone(), target) {
         Ok(nocopy) => Some(nocopy).filter(|nocopy| !nocopy.is_empty()),
-        Err(cause) => {
-            pe.fail(format!("a call of {}::{}", entry.chare, entry.name), cause);
-            return false;
-        }
+        Err(cause) => return pe.fail(format!("a call of {}::{}", entry.chare, entry.name), cause),
     };
     let nocopy = nocopy.map(|nocopy| Box::new(Nocopy::Leaving(nocopy)));
     let call = Call { target, from: pe.id, entry, arguments: arguments.clone(), nocopy, reference };
-    let envelope = Envelope { options: options.for_one().copy_for(journey), body: Body::Call(call) };
+    let options = options.for_one().copy_for(journey);
+    let options = audience.into_iter().fold(options, CallOptions::counted);
+    let envelope = Envelope { options, body: Body::Call(call) };
     // A message of its own, which goes where the home says when its turn has come.
     outbox::send(pe, pe.id, envelope);
-    true
 }

@@ -251,7 +251,7 @@ fn run(pe: &Pe, options: CallOptions, broadcast: Broadcast) -> Outcome {
     if let Some(broadcast) = within {
         pe.tell(ChareEvent::Called { broadcast });
     }
-    let called = pe.run_within(within, || call_members(pe, &options, broadcast));
+    let called = pe.run_within(within, || call_members(pe, &options, audience, broadcast));
     if let Some(audience) = audience {
         audience::tell(pe, audience, called);
     }

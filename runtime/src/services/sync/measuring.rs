@@ -23,8 +23,10 @@ pub(super) fn measure(pe: &Pe) -> MeasuredHere {
         let may_move = chare.is_free_to_move();
         let measured = times.remove(&Some(target)).map_or(0.0, |time| time.as_secs_f64());
         // A hook borrows the chare, which it cannot while an entry does.
-        let load = movement.load.filter(|_| may_move).map_or(measured, |load| load(&chare));
-        let position = movement.position.filter(|_| may_move).map(|position| position(&chare));
+        let load = movement.load.filter(|_| may_move);
+        let load = load.map_or(measured, |load| pe.run_entry(Rc::clone(&chare), "load", 0, load).0);
+        let position = movement.position.filter(|_| may_move);
+        let position = position.map(|position| pe.run_entry(Rc::clone(&chare), "position", 0, position).0);
         let load = if load.is_finite() { load.max(0.0) } else { 0.0 };
         elements.push(MeasuredElement { member: (id, index), load, bytes: registration.bytes, may_move, position });
     }

@@ -163,7 +163,7 @@ fn unpack(pe: &Pe, member: Target, Luggage { next, waiting }: Luggage) {
     let is_over = {
         let mut syncs = state(pe).borrow_mut();
         syncs.next.insert(member, next);
-        waiting.inspect(|waiting| drop(syncs.waiting.insert(member, *waiting)));
+        syncs.waiting.extend(waiting.map(|waiting| (member, waiting)));
         waiting.is_some_and(|waiting| waiting.sync < syncs.over)
     };
     if is_over {
