@@ -67,7 +67,8 @@ fn check(signature: &Signature, errors: &mut Errors) {
     if let Safety::Unsafe(unsafety) = &signature.safety {
         errors.report(unsafety, Misuse::UnsafeBalancer);
     }
-    if signature.generics.type_params().next().is_some() || signature.generics.const_params().next().is_some() {
+    if signature.generics.type_params().next().is_some() || signature.generics.const_params().next().is_some()
+    {
         errors.report(&signature.generics, Misuse::GenericBalancer);
     }
     if signature.receiver().is_some() || signature.inputs.len() != 2 {

@@ -10,20 +10,34 @@ pub(crate) enum Misuse {
     TraitImpl,
     GenericBlock,
     NotANamedType,
-    UnknownKind { found: String },
+    UnknownKind {
+        found: String,
+    },
     TwoKinds,
     IndexWithoutArray,
-    UnknownPolicy { found: String },
+    UnknownPolicy {
+        found: String,
+    },
     MigrateWithoutArray,
     /// `sync` on a chare that does not migrate.
     SyncWithoutMigrate,
     // Helper attributes.
-    Outside { attribute: &'static str },
-    NotOnAMethod { attribute: &'static str },
+    Outside {
+        attribute: &'static str,
+    },
+    NotOnAMethod {
+        attribute: &'static str,
+    },
     TwoRoles,
-    UnknownOption { found: String },
-    DuplicateOption { option: &'static str },
-    ValuedOption { option: &'static str },
+    UnknownOption {
+        found: String,
+    },
+    DuplicateOption {
+        option: &'static str,
+    },
+    ValuedOption {
+        option: &'static str,
+    },
     PriorityNotI32,
     TwoLanes,
     TwoDemands,
@@ -43,7 +57,9 @@ pub(crate) enum Misuse {
     AggregateReturn,
     AggregateOfOne,
     // The constructor.
-    NoConstructor { chare: String },
+    NoConstructor {
+        chare: String,
+    },
     TwoConstructors,
     AsyncConstructor,
     ConstructorReturn,
@@ -59,25 +75,39 @@ pub(crate) enum Misuse {
     PlainThis,
     ThisOfAnother,
     MisplacedThis,
-    FieldOfThis { this: String, field: String },
+    FieldOfThis {
+        this: String,
+        field: String,
+    },
     BorrowedReturn,
     ImplTraitReturn,
     Generic,
-    Qualified { qualifier: &'static str },
+    Qualified {
+        qualifier: &'static str,
+    },
     Pattern,
     ConditionalParameter,
     ImplTraitArgument,
     BorrowedArgument,
-    TooManyArguments { limit: usize },
-    ReservedName { name: String },
-    CallbackName { name: String, entry: String },
+    TooManyArguments {
+        limit: usize,
+    },
+    ReservedName {
+        name: String,
+    },
+    CallbackName {
+        name: String,
+        entry: String,
+    },
     // Nocopy parameters.
     UnknownNocopy,
     DuplicateNocopy,
     NocopyOutsideEntry,
     NocopyType,
     NocopyPostType,
-    UnmarkedNocopy { mark: &'static str },
+    UnmarkedNocopy {
+        mark: &'static str,
+    },
     // Reference numbers.
     ReferenceOutsideAwaited,
     ReferenceNocopy,
@@ -85,18 +115,39 @@ pub(crate) enum Misuse {
     ValuedReference,
     // Post methods.
     PostWithoutEntry,
-    PostForUnknownEntry { entry: String },
-    PostForPlainEntry { entry: String },
-    PostMissing { entry: String, expected: String },
-    TwoPosts { entry: String },
+    PostForUnknownEntry {
+        entry: String,
+    },
+    PostForPlainEntry {
+        entry: String,
+    },
+    PostMissing {
+        entry: String,
+        expected: String,
+    },
+    TwoPosts {
+        entry: String,
+    },
     AsyncPost,
     PostReturn,
-    PostParameters { entry: String, expected: String },
+    PostParameters {
+        entry: String,
+        expected: String,
+    },
     // Hooks.
-    ValuedHook { attribute: &'static str },
-    HookWithoutMigrate { attribute: &'static str },
-    TwoHooks { attribute: &'static str },
-    HookForm { attribute: &'static str, form: String },
+    ValuedHook {
+        attribute: &'static str,
+    },
+    HookWithoutMigrate {
+        attribute: &'static str,
+    },
+    TwoHooks {
+        attribute: &'static str,
+    },
+    HookForm {
+        attribute: &'static str,
+        form: String,
+    },
     // Traits.
     NotEntries,
     EntriesOption,
@@ -108,7 +159,9 @@ pub(crate) enum Misuse {
     GenericReducer,
     // Balancers.
     NotABalancer,
-    UnknownNeed { found: String },
+    UnknownNeed {
+        found: String,
+    },
     AsyncBalancer,
     UnsafeBalancer,
     GenericBalancer,

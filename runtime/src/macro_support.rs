@@ -14,10 +14,10 @@ pub use crate::model::nocopy::{
 };
 pub use crate::model::reduction::reducers::ReducerRegistration;
 pub use crate::model::registry::{
-    AnsweredByAll, AwaitedCalls, AwaitedEntry, BalancerRegistration, Calls, Chare, ChareRegistration, Constructor, Demand,
-    EntryMethod, EntryRegistration, EntryTrait, ImplementationRegistration, ImplementedBy, MarkedEntry,
-    Migrates, Movement, OnPanic, RunBy, ThisRef, TraitEntry, TraitMethod, TraitRegistration, TravellingCalls,
-    TravellingEntry, Wait, kind, place, read_value,
+    AnsweredByAll, AwaitedCalls, AwaitedEntry, BalancerRegistration, Calls, Chare, ChareRegistration,
+    Constructor, Demand, EntryMethod, EntryRegistration, EntryTrait, ImplementationRegistration,
+    ImplementedBy, MarkedEntry, Migrates, Movement, OnPanic, RunBy, ThisRef, TraitEntry, TraitMethod,
+    TraitRegistration, TravellingCalls, TravellingEntry, Wait, kind, place, read_value,
 };
 pub use crate::services::aggregation::{AggregatedEntry, aggregated_entry};
 pub use bytemuck;

@@ -16,7 +16,11 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
             impl #parameters ::chare::Syncs for #path #bounds {}
         }
     });
-    let takes_part = chare.syncs.then(|| quote!(const SYNCS: bool = true;));
+    let takes_part = chare.syncs.then(|| {
+        quote!(
+            const SYNCS: bool = true;
+        )
+    });
     quote! {
         impl #parameters ::chare::Migrates for #path #bounds { #(#hooks)* #takes_part }
         #syncs

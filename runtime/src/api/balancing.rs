@@ -98,7 +98,8 @@ impl Loads {
     /// When the file cannot be read, or holds no loads; the error says why.
     pub fn read(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
-        let refused = |why: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {why}", path.display()));
+        let refused =
+            |why: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {why}", path.display()));
         codec::decode(&std::fs::read(path)?).map_err(|error| refused(error.to_string()))
     }
 

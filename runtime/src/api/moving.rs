@@ -1,7 +1,7 @@
 //! Moves of elements to other PEs, as the elements ask for them.
 
-use crate::model::ids::PeId;
 use crate::model::callback::Callback;
+use crate::model::ids::PeId;
 use crate::model::registry::{Chare, Identity, Migrates, Syncs, This};
 use crate::pe::Pe;
 use crate::services::{migration, sync};

@@ -125,7 +125,9 @@ pub(crate) fn check_names() -> Result<(), JobError> {
 /// # Errors
 /// When there is none of that name.
 pub(crate) fn check_balancer(name: Option<&str>) -> Result<(), JobError> {
-    name.map_or(Ok(()), |name| Strategies::named(name).map(drop).map_err(|error| JobError::Config(error.to_string())))
+    name.map_or(Ok(()), |name| {
+        Strategies::named(name).map(drop).map_err(|error| JobError::Config(error.to_string()))
+    })
 }
 
 /// Tells that a node has met the others, and by which paths it reaches them.

@@ -22,7 +22,11 @@ where
         #[cfg(feature = "sim")]
         for seed in 1..=3 {
             let simulation = chare::Simulation::new(nodes, pes).balancer(balancer).seed(seed).audited();
-            assert_eq!(simulation.run(main.clone()).code().unwrap(), 0, "{nodes}x{pes}, simulated by seed {seed}");
+            assert_eq!(
+                simulation.run(main.clone()).code().unwrap(),
+                0,
+                "{nodes}x{pes}, simulated by seed {seed}"
+            );
         }
     }
 }

@@ -140,7 +140,8 @@ fn make(Shape { nodes, pes, hosts, seed, .. }: Shape, options: &NodeOptions) -> 
                 .map_err(|cause: LrtsError| JobError::Lrts { node: id, cause })?;
             let devices = Devices::new(options.device.clone(), 0, pes);
             // Each has the machine's memory for itself: what a node may keep is not to hang on how many there are.
-            let node = Node::new(id, topology.clone(), network, devices, (1, Arc::clone(&numbers)), above.clone());
+            let node =
+                Node::new(id, topology.clone(), network, devices, (1, Arc::clone(&numbers)), above.clone());
             let node = Arc::new(node);
             life::start_timeline(&node);
             Ok(node)

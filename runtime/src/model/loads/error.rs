@@ -8,7 +8,9 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum LoadsError {
     /// There is no PE, or there are more than can be counted.
-    #[error("{nodes} nodes of {pes_per_node} PEs are no job: give at least one of each, and fewer than 2^32 PEs")]
+    #[error(
+        "{nodes} nodes of {pes_per_node} PEs are no job: give at least one of each, and fewer than 2^32 PEs"
+    )]
     Machine {
         /// How many nodes there are.
         nodes: usize,

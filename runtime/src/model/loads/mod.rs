@@ -86,7 +86,8 @@ impl Measured {
         let numbers = self.arrange()?;
         let starts = starts_by_pe(&self.objects, self.speeds.len());
         let work_on = |(pe, objects): (usize, &[usize])| {
-            self.fixed[pe] + self.objects[objects[0]..objects[1]].iter().map(|object| object.load).sum::<f64>()
+            self.fixed[pe]
+                + self.objects[objects[0]..objects[1]].iter().map(|object| object.load).sum::<f64>()
         };
         let work: Vec<f64> = starts.windows(2).enumerate().map(work_on).collect();
         let (total, speed) = (work.iter().sum(), self.speeds.iter().sum());

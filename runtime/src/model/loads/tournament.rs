@@ -86,7 +86,8 @@ mod tests {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         for count in [1, 2, 7, 8, 9, 63, 64, 65, 520] {
             // Few values, so that many are equal.
-            let mut numbers: Vec<f64> = (0..count).map(|_| f64::from(random.random_range(0..20_u32))).collect();
+            let mut numbers: Vec<f64> =
+                (0..count).map(|_| f64::from(random.random_range(0..20_u32))).collect();
             let mut tournament = Tournament::new(numbers.iter().copied());
             for _ in 0..300 {
                 let first = (0..count).min_by(|one, other| numbers[*one].total_cmp(&numbers[*other]));

@@ -1,10 +1,10 @@
 //! Part of a collection on one PE: its members there, and the places of the members that have their home there.
 
-use super::movers::HomeHere;
 use crate::model::collection::{CollectionInfo, Insertions};
-use crate::model::home::Traveller;
-use crate::model::ids::{Index, PeId};
-use crate::model::reduction::{Contributions, Gathering};
+use crate::model::home::{Home, Traveller};
+use crate::model::ids::{BroadcastId, Index, PeId};
+use crate::model::parcel::Parcel;
+use crate::model::reduction::{Contributions, Gathering, Share};
 use crate::model::registry::AnyChare;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -81,6 +81,12 @@ impl Members {
         self.places.values_mut().for_each(|place| *place = moved[*place as usize]);
     }
 }
+
+/// A contribution of an element on its way to the element's home.
+pub(crate) type FromAfar = (Option<BroadcastId>, Share);
+
+/// What a PE knows as the home of elements that move.
+pub(crate) type HomeHere = Home<FromAfar, Parcel>;
 
 /// The part of a collection on one PE.
 pub(crate) struct LocalCollection {

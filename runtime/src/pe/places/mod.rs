@@ -18,8 +18,7 @@ mod collections;
 mod members;
 mod movers;
 
-pub(crate) use members::LocalCollection;
-pub(crate) use movers::{FromAfar, HomeHere};
+pub(crate) use members::{FromAfar, HomeHere, LocalCollection};
 
 use crate::model::collection::CollectionInfo;
 use crate::model::home::{Traveller, Whereabouts};

@@ -1,18 +1,10 @@
 //! Elements that move, on one PE: those that have their home elsewhere and live here, and what this PE knows as the home of others.
 
 use super::LocalCollection;
-use crate::model::home::{Home, Journey, SeekCopy, Sought, Stay, Traveller, Whereabouts};
-use crate::model::ids::{BroadcastId, Index, PeId, Target};
-use crate::model::parcel::Parcel;
-use crate::model::reduction::Share;
+use crate::model::home::{Journey, SeekCopy, Sought, Stay, Traveller, Whereabouts};
+use crate::model::ids::{Index, PeId, Target};
 use crate::model::registry::{AnyChare, Standing};
 use std::rc::Rc;
-
-/// A contribution of an element on its way to the element's home.
-pub(crate) type FromAfar = (Option<BroadcastId>, Share);
-
-/// What a PE knows as the home of elements that move.
-pub(crate) type HomeHere = Home<FromAfar, Parcel>;
 
 impl LocalCollection {
     /// Where a member lives that has its home here.

@@ -16,11 +16,27 @@ const SPELLINGS: &str = "`greedy`, `greedy_refine[:TOLERANCE]`, `hilbert`, `rcb`
 const OF_CHARM: [(&[&str], &str); 11] = [
     (&["GreedyLB", "GreedyCommLB", "CommLB"], "`greedy`"),
     (
-        &["GreedyRefineLB", "RefineLB", "RefineSwapLB", "RefineCommLB", "CommAwareRefineLB", "TempAwareRefineLB"],
+        &[
+            "GreedyRefineLB",
+            "RefineLB",
+            "RefineSwapLB",
+            "RefineCommLB",
+            "CommAwareRefineLB",
+            "TempAwareRefineLB",
+        ],
         "`greedy_refine`, with a tolerance of 5 % `greedy_refine:1.05`",
     ),
     (
-        &["RecBipartLB", "MetisLB", "ScotchLB", "ScotchRefineLB", "ScotchTopoLB", "ZoltanLB", "BlockLB", "GraphPartLB"],
+        &[
+            "RecBipartLB",
+            "MetisLB",
+            "ScotchLB",
+            "ScotchRefineLB",
+            "ScotchTopoLB",
+            "ZoltanLB",
+            "BlockLB",
+            "GraphPartLB",
+        ],
         "`bisect`",
     ),
     (&["OrbLB"], "`rcb`"),
@@ -38,7 +54,9 @@ const OF_CHARM: [(&[&str], &str); 11] = [
 #[non_exhaustive]
 pub enum BalancerError {
     /// There is no such balancer.
-    #[error("there is no balancer `{name}`: write {SPELLINGS}, several in turn as `greedy,greedy_refine`, or the name of a function of the program with `#[chare::balancer]`{own}")]
+    #[error(
+        "there is no balancer `{name}`: write {SPELLINGS}, several in turn as `greedy,greedy_refine`, or the name of a function of the program with `#[chare::balancer]`{own}"
+    )]
     Unknown {
         /// The name as it was given.
         name: String,
@@ -62,7 +80,9 @@ pub enum BalancerError {
         takes: &'static str,
     },
     /// A name is that of two balancers.
-    #[error("`{name}` is the name of two balancers, of which at least one is a function of this program: rename it")]
+    #[error(
+        "`{name}` is the name of two balancers, of which at least one is a function of this program: rename it"
+    )]
     Duplicate {
         /// The name.
         name: String,
@@ -82,7 +102,8 @@ impl Strategies {
     /// # Errors
     /// When one of them is none, or not spelt as it is.
     pub(crate) fn named(list: &str) -> Result<Self, BalancerError> {
-        let (first, others) = list.split_once(',').map_or((list, None), |(first, others)| (first, Some(others)));
+        let (first, others) =
+            list.split_once(',').map_or((list, None), |(first, others)| (first, Some(others)));
         let others = others.into_iter().flat_map(|others| others.split(','));
         Ok(Self { first: strategy(first)?, others: others.map(strategy).collect::<Result<_, _>>()? })
     }
@@ -114,7 +135,9 @@ fn strategy(given: &str) -> Result<Strategy, BalancerError> {
     let tolerant = |default: f64, strategy: fn(f64) -> Strategy| match parameter.map(str::parse::<f64>) {
         None => Ok(strategy(default)),
         Some(Ok(tolerance)) if tolerance >= 1.0 && tolerance.is_finite() => Ok(strategy(tolerance)),
-        Some(_) => refused("its tolerance says how much longer than the average a PE may take: a number from 1 on, as 1.02"),
+        Some(_) => refused(
+            "its tolerance says how much longer than the average a PE may take: a number from 1 on, as 1.02",
+        ),
     };
     let own = balancers().find(&name);
     let built_in = match name {
@@ -130,7 +153,12 @@ fn strategy(given: &str) -> Result<Strategy, BalancerError> {
             Some(Ok(seed)) => Ok(Strategy::Random { seed: Some(seed) }),
             Some(Err(_)) => refused("what decides it is a number, as 17"),
         },
-        _ => return own.map_or_else(|| Err(unknown(name)), |own| no_duplicate(own).and_then(|own| alone(Strategy::Own(own)))),
+        _ => {
+            return own.map_or_else(
+                || Err(unknown(name)),
+                |own| no_duplicate(own).and_then(|own| alone(Strategy::Own(own))),
+            );
+        }
     };
     if own.is_some() {
         return Err(BalancerError::Duplicate { name: name.to_owned() });
@@ -145,7 +173,8 @@ fn no_duplicate(own: &'static BalancerRegistration) -> Result<&'static BalancerR
 }
 
 fn unknown(name: &str) -> BalancerError {
-    let of_charm = OF_CHARM.iter().find(|(names, _)| names.iter().any(|known| known.eq_ignore_ascii_case(name)));
+    let of_charm =
+        OF_CHARM.iter().find(|(names, _)| names.iter().any(|known| known.eq_ignore_ascii_case(name)));
     if let Some((_, instead)) = of_charm {
         return BalancerError::OfCharm { name: name.to_owned(), instead };
     }
@@ -182,8 +211,14 @@ mod tests {
 
     #[test]
     fn parameters_are_checked() {
-        assert!(matches!(Strategies::named("random:17").expect("one").turn(0), Strategy::Random { seed: Some(17) }));
-        assert!(matches!(Strategies::named("diffuse").expect("one").turn(0), Strategy::Diffuse { tolerance: 1.05 }));
+        assert!(matches!(
+            Strategies::named("random:17").expect("one").turn(0),
+            Strategy::Random { seed: Some(17) }
+        ));
+        assert!(matches!(
+            Strategies::named("diffuse").expect("one").turn(0),
+            Strategy::Diffuse { tolerance: 1.05 }
+        ));
         for (list, part) in [
             ("greedy:2", "takes no parameter"),
             ("greedy_refine:0.9", "a number from 1 on"),
@@ -198,7 +233,10 @@ mod tests {
     #[test]
     fn what_is_not_there_is_refused_by_what_is() {
         let text = error("gredy");
-        assert!(text.starts_with("there is no balancer `gredy`: write `greedy`, `greedy_refine[:TOLERANCE]`"), "{text}");
+        assert!(
+            text.starts_with("there is no balancer `gredy`: write `greedy`, `greedy_refine[:TOLERANCE]`"),
+            "{text}"
+        );
         assert!(error("greedy,").contains("there is no balancer ``"));
         assert_eq!(error("GreedyLB"), "`GreedyLB` is a balancer of Charm++; here, it is `greedy`");
         assert!(error("greedy,refinelb").contains("`greedy_refine`"));

@@ -1,7 +1,7 @@
 //! Arrivals of elements: an element is seated on its new PE before anything can call it there, and its home is told.
 
 use super::message::{Moving, News, Record};
-use super::{fail, tell};
+use super::telling::{fail, tell};
 use crate::delivery::lifecycle::remove_if_destroyed;
 use crate::model::ids::Target;
 use crate::model::registry::Identity;

@@ -1,7 +1,7 @@
 //! Departures of elements: the wish, which goes to the element's home, and the way out once the element may go.
 
 use super::message::{ID, Member, MoveMessage, Moving, News, Record};
-use super::{fail, options, tell};
+use super::telling::{fail, options, tell};
 use crate::delivery::outbox;
 use crate::model::envelope::Envelope;
 use crate::model::home::Stay;

@@ -24,21 +24,20 @@
 mod arriving;
 mod leaving;
 mod message;
+mod telling;
 
 use crate::base::typed_box::TypedBox;
-use crate::delivery::outbox;
 use crate::model::call_options::CallOptions;
-use crate::model::envelope::{Envelope, opened};
-use crate::model::home::Wish;
-use crate::model::ids::{PeId, Target};
+use crate::model::envelope::opened;
+use crate::model::ids::Target;
 use crate::model::registry::{find_chare, read_apart};
 use crate::node::{Arrival, Delivery, NodeService};
 use crate::pe::early::Missing;
-use crate::pe::places::HomeHere;
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
 use chare_lrts::codec;
-use message::{Member, MoveFrame, MoveMessage, Moving, News};
+use message::{MoveFrame, MoveMessage, Moving, News};
+use telling::{grant, hear, options, tell_home};
 
 pub(crate) use leaving::{plan, wish};
 pub(crate) use message::ID;
@@ -84,11 +83,6 @@ fn arrive(Arrival { said, .. }: Arrival<'_>) -> Result<Option<Delivery>, String>
     Ok(Some(Delivery { to, options: options(), message: Box::new(message) }))
 }
 
-/// The options of messages about moves: before calls, which may wait for what they say.
-fn options() -> CallOptions {
-    CallOptions::new().expedited()
-}
-
 fn receive(pe: &Pe, options: CallOptions, message: MoveMessage) -> Outcome {
     let id = match &message {
         MoveMessage::News { member, .. } => member.0,
@@ -115,72 +109,4 @@ fn receive(pe: &Pe, options: CallOptions, message: MoveMessage) -> Outcome {
             Outcome::Processed
         }
     }
-}
-
-fn tell(pe: &Pe, to: PeId, member: Member, news: News) {
-    outbox::send(pe, to, Envelope::system(options(), MoveMessage::News { member, news }));
-}
-
-fn tell_home(pe: &Pe, member: Member, news: News) {
-    let home = pe.places.borrow().collection(member.0).map(|collection| collection.info.home(member.1));
-    home.inspect(|home| tell(pe, *home, member, news));
-}
-
-/// At the home of an element that lives on PE `from`: lets it go to another one, if it may.
-fn grant(pe: &Pe, member: Member, (from, stay): (PeId, crate::model::home::Stay), to: PeId) -> Outcome {
-    match at_home(pe, member, |home| Ok(home.wish(member.1, (from, stay), to))) {
-        Some(Wish::Granted(stay)) => {
-            pe.places.borrow_mut().forget(Target::Member(member.0, member.1));
-            tell(pe, from, member, News::Go { stay, to });
-        }
-        Some(Wish::Keep) => {
-            let message = MoveMessage::News { member, news: News::Wish { from, stay, to } };
-            return pe.keep(Missing::Member(member.0, member.1), options(), message.into());
-        }
-        Some(Wish::Obsolete) | None => {}
-    }
-    Outcome::Processed
-}
-
-/// At the home of an element: takes news of it, and looks again at what was kept for it.
-fn hear(pe: &Pe, member: Member, news: News) {
-    let index = member.1;
-    let is_news = at_home(pe, member, |home| match news {
-        News::Stayed { from, stay } => home.stayed(index, (from, stay)),
-        News::Arrived { at, stay } => home.arrived(index, (at, stay)),
-        News::Found { sought } => home.found(index, sought),
-        News::Wish { .. } | News::Go { .. } => Ok(false),
-    });
-    if is_news == Some(true) {
-        pe.places.borrow_mut().forget(Target::Member(member.0, index));
-        pe.release_early(Missing::Member(member.0, index));
-    }
-}
-
-/// Runs `body` with what this PE knows as a home of a collection's elements, which may move; what another PE says that cannot be ends the job.
-fn at_home<R>(
-    pe: &Pe,
-    (id, index): Member,
-    body: impl FnOnce(&mut HomeHere) -> Result<R, String>,
-) -> Option<R> {
-    let told = {
-        let mut places = pe.places.borrow_mut();
-        let collection = places.collection_mut(id).expect("looked at before");
-        match &mut collection.home {
-            Some(home) if collection.info.home(index) == pe.id => body(home),
-            Some(_) => Err("this is not its home".to_owned()),
-            None => Err("its elements do not move".to_owned()),
-        }
-    };
-    told.map_err(|cause| fail(pe, (id, index), cause)).ok()
-}
-
-/// Ends the job because a move cannot be.
-fn fail(pe: &Pe, (id, index): Member, cause: String) {
-    let what = {
-        let places = pe.places.borrow();
-        let chare = places.collection(id).expect("looked at before").info.chare;
-        format!("the move of element {} of {}", chare.index.show(index), chare.name)
-    };
-    pe.fail(what, cause);
 }

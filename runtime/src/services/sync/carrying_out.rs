@@ -1,7 +1,7 @@
 //! What a PE does when a sync is over: elements go on, or move and go on where they arrive.
 
 use super::message::Member;
-use super::state;
+use super::state::state;
 use crate::delivery::fire::fire;
 use crate::model::arguments::Arguments;
 use crate::model::ids::{PeId, Target};
@@ -17,7 +17,8 @@ pub(super) fn end(pe: &Pe, sync: u64, moves: Vec<(Member, PeId)>) {
         let over = syncs.over;
         let target = |((id, index), to): (Member, PeId)| (Target::Member(id, index), to);
         let moves: BTreeMap<Target, PeId> = moves.into_iter().map(target).collect();
-        let waiting = syncs.waiting.iter().filter(|(_, waiting)| waiting.sync < over).map(|(member, _)| *member);
+        let waiting =
+            syncs.waiting.iter().filter(|(_, waiting)| waiting.sync < over).map(|(member, _)| *member);
         let mut may_go_on: Vec<Target> = waiting.filter(|member| !moves.contains_key(member)).collect();
         may_go_on.sort_unstable();
         (may_go_on, moves)

@@ -56,7 +56,8 @@ impl Counts {
     }
 
     /// The sync that is under way here, and how many have come to it.
-    pub(super) fn under_way(&self) -> (u64, i64) {
+    #[cfg(test)]
+    fn under_way(&self) -> (u64, i64) {
         (self.next, self.come)
     }
 }

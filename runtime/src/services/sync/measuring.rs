@@ -11,7 +11,9 @@ pub(super) fn measure(pe: &Pe) -> MeasuredHere {
     let chares: Vec<Rc<dyn AnyChare>> = {
         let places = pe.places.borrow();
         let movers = places.collections().filter(|collection| collection.home.is_some());
-        movers.flat_map(|collection| collection.members.within(0..collection.members.end()).map(Rc::clone)).collect()
+        movers
+            .flat_map(|collection| collection.members.within(0..collection.members.end()).map(Rc::clone))
+            .collect()
     };
     let mut times = pe.meter.as_ref().map_or_else(Default::default, |meter| meter.take());
     let mut elements = Vec::with_capacity(chares.len());
@@ -28,7 +30,13 @@ pub(super) fn measure(pe: &Pe) -> MeasuredHere {
         let position = movement.position.filter(|_| may_move);
         let position = position.map(|position| pe.run_entry(Rc::clone(&chare), "position", 0, position).0);
         let load = if load.is_finite() { load.max(0.0) } else { 0.0 };
-        elements.push(MeasuredElement { member: (id, index), load, bytes: registration.bytes, may_move, position });
+        elements.push(MeasuredElement {
+            member: (id, index),
+            load,
+            bytes: registration.bytes,
+            may_move,
+            position,
+        });
     }
     let fixed = times.into_values().map(|time| time.as_secs_f64()).sum();
     MeasuredHere { fixed, elements }

@@ -20,25 +20,23 @@
 
 mod carrying_out;
 mod counts;
+mod gathered;
 mod measuring;
 mod message;
 mod planning;
+mod state;
 
 use crate::base::typed_box::TypedBox;
 use crate::delivery::fire::fire;
-use crate::delivery::outbox;
 use crate::model::arguments::Arguments;
-use crate::model::call_options::CallOptions;
 use crate::model::callback::ErasedCallback;
-use crate::model::envelope::{Envelope, opened};
+use crate::model::envelope::opened;
 use crate::model::ids::{PeId, Target};
 use crate::node::{Delivery, NodeService};
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
-use counts::Counts;
 use message::SyncMessage;
-use planning::Planning;
-use rustc_hash::FxHashMap;
+use state::{Luggage, Syncs, Waiting, send, state, tell_all};
 use std::cell::RefCell;
 
 pub(crate) use message::ID;
@@ -61,50 +59,6 @@ pub(crate) const SERVICE: Service = Service {
     ..Service::named(ID, "syncs")
 };
 
-/// An element that waits until a sync is over.
-#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
-struct Waiting {
-    sync: u64,
-    callback: ErasedCallback,
-}
-
-/// What an element takes along.
-#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
-struct Luggage {
-    next: u64,
-    waiting: Option<Waiting>,
-}
-
-/// The syncs as one PE knows them.
-#[derive(Default)]
-struct Syncs {
-    /// All syncs before this one are over.
-    over: u64,
-    /// The next sync of each element that lives here and has come to one.
-    next: FxHashMap<Target, u64>,
-    /// Elements that live here and wait.
-    waiting: FxHashMap<Target, Waiting>,
-    /// As a home.
-    counts: Counts,
-    /// On the first PE of a node: how many PEs of the node, and of the nodes below, are complete for the sync that is under way.
-    complete: u64,
-    /// On PE 0.
-    planning: Planning,
-}
-
-fn state(pe: &Pe) -> &RefCell<Syncs> {
-    pe.state(ID)
-}
-
-fn send(pe: &Pe, to: PeId, message: SyncMessage) {
-    outbox::send(pe, to, Envelope::system(CallOptions::new(), message));
-}
-
-/// Sends a message to all PEs.
-fn tell_all(pe: &Pe, message: &SyncMessage) {
-    (0..pe.node.topology.pes()).for_each(|to| send(pe, PeId(to), message.clone()));
-}
-
 /// Lets an element wait until the sync that is under way is over, and all elements that take part have come to it.
 pub(crate) fn wait(pe: &Pe, member: Target, callback: ErasedCallback) {
     let Target::Member(id, index) = member else { unreachable!("elements of arrays take part in syncs") };
@@ -118,7 +72,10 @@ pub(crate) fn wait(pe: &Pe, member: Target, callback: ErasedCallback) {
         let sync = over.max(*next);
         *next = sync + 1;
         let before = syncs.waiting.insert(member, Waiting { sync, callback });
-        assert!(before.is_none(), "an element waits for one sync at a time: it asks for the next one when it goes on");
+        assert!(
+            before.is_none(),
+            "an element waits for one sync at a time: it asks for the next one when it goes on"
+        );
         sync
     };
     let home = pe.places.borrow().collection(id).expect("its collection is known").info.home(index);
@@ -136,7 +93,9 @@ fn hear(pe: &Pe, event: &mut ChareEvent<'_>) {
             Ok(luggage) => luggage.into_iter().for_each(|luggage| unpack(pe, *member, luggage)),
             Err(cause) => pe.fail("the arrival of an element".to_owned(), cause),
         },
-        ChareEvent::Forgotten { member: Target::Member(id, _), parcel, .. } => match parcel.take::<Luggage>(ID) {
+        ChareEvent::Forgotten { member: Target::Member(id, _), parcel, .. } => match parcel
+            .take::<Luggage>(ID)
+        {
             Ok(luggage) => {
                 if let Some(luggage) = luggage {
                     state(pe).borrow_mut().counts.end(luggage.next);
@@ -178,7 +137,7 @@ fn receive(pe: &Pe, message: SyncMessage) {
             complete(pe);
         }
         SyncMessage::Begun { sync } => {
-            let is_new = state(pe).borrow_mut().planning.begin(sync);
+            let is_new = state(pe).borrow_mut().gathered.begin(sync);
             if is_new {
                 tell_all(pe, &SyncMessage::Asked { sync });
             }

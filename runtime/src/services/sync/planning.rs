@@ -1,41 +1,18 @@
 //! Planning of moves on PE 0: what all PEs have is gathered, and the balancer plans who is to move where.
 
 use super::message::{MeasuredHere, Member, SyncMessage};
-use super::{send, state};
+use super::state::{send, state};
 use crate::model::ids::PeId;
 use crate::model::loads::{Measured, Object};
 use crate::pe::Pe;
 use crate::services::balance::Strategies;
 use rustc_hash::FxHashMap;
 
-/// What PE 0 knows of the sync that is under way.
-#[derive(Default)]
-pub(super) struct Planning {
-    /// Syncs that have begun: all before this one.
-    begun: u64,
-    measured: Vec<(PeId, MeasuredHere)>,
-}
-
-impl Planning {
-    /// Takes note that a sync has begun; returns whether that is news.
-    pub(super) fn begin(&mut self, sync: u64) -> bool {
-        let is_new = sync >= self.begun;
-        self.begun = self.begun.max(sync.saturating_add(1));
-        is_new
-    }
-}
-
 /// Takes what a PE has; when all have said it, plans the moves and tells all PEs that the sync is over.
 pub(super) fn take(pe: &Pe, sync: u64, from: PeId, measured: MeasuredHere) {
     let pes = pe.node.topology.pes();
-    let all = {
-        let planning = &mut state(pe).borrow_mut().planning;
-        planning.measured.push((from, measured));
-        if planning.measured.len() < pes as usize {
-            return;
-        }
-        std::mem::take(&mut planning.measured)
-    };
+    let all = state(pe).borrow_mut().gathered.take(from, measured, pes);
+    let Some(all) = all else { return };
     let mut moves = match plan(pe, sync, all) {
         Ok(moves) => moves,
         Err(cause) => return pe.fail(format!("balancing after sync {sync}"), cause),
@@ -46,7 +23,11 @@ pub(super) fn take(pe: &Pe, sync: u64, from: PeId, measured: MeasuredHere) {
 }
 
 /// Plans the moves, by the PEs on which the elements live.
-fn plan(pe: &Pe, sync: u64, all: Vec<(PeId, MeasuredHere)>) -> Result<FxHashMap<PeId, Vec<(Member, PeId)>>, String> {
+fn plan(
+    pe: &Pe,
+    sync: u64,
+    all: Vec<(PeId, MeasuredHere)>,
+) -> Result<FxHashMap<PeId, Vec<(Member, PeId)>>, String> {
     let topology = &pe.node.topology;
     let name = pe.node.balancer.as_deref().unwrap_or_default();
     let strategies = Strategies::named(name).map_err(|error| error.to_string())?;
@@ -57,7 +38,13 @@ fn plan(pe: &Pe, sync: u64, all: Vec<(PeId, MeasuredHere)>) -> Result<FxHashMap<
         for element in elements {
             let array = element.member.0.serial;
             let object = Object::new(at, element.load);
-            measured.objects.push(Object { bytes: element.bytes, may_move: element.may_move, position: element.position, array, ..object });
+            measured.objects.push(Object {
+                bytes: element.bytes,
+                may_move: element.may_move,
+                position: element.position,
+                array,
+                ..object
+            });
             members.push(element.member);
         }
     }

@@ -37,14 +37,18 @@ fn ends(loads: &[f64], domains: &[Domain]) -> Vec<usize> {
         latest[number] = start;
     }
     let total: f64 = loads.iter().sum();
-    let average = (total + domains.iter().map(|domain| domain.fixed).sum::<f64>()) / domains.iter().map(|domain| domain.speed).sum::<f64>();
+    let average = (total + domains.iter().map(|domain| domain.fixed).sum::<f64>())
+        / domains.iter().map(|domain| domain.speed).sum::<f64>();
     // What the domains so far take more than the average asks, which those after them make up for.
     let (mut end, mut ahead) = (0, 0.0);
     let mut ends = Vec::with_capacity(domains.len());
     for (number, domain) in domains.iter().enumerate() {
         let (mut taken, limit) = (0.0, spare(domain, longest));
         let asked = spare(domain, average) - ahead;
-        while end < loads.len() && (end < latest[number + 1] || taken + loads[end] / 2.0 <= asked) && taken + loads[end] <= limit {
+        while end < loads.len()
+            && (end < latest[number + 1] || taken + loads[end] / 2.0 <= asked)
+            && taken + loads[end] <= limit
+        {
             taken += loads[end];
             end += 1;
         }
@@ -108,7 +112,9 @@ mod tests {
     use super::*;
 
     fn domains(of: &[(f64, f64)]) -> Vec<Domain> {
-        of.iter().map(|(fixed, speed)| Domain { fixed: *fixed, speed: *speed, room: u64::MAX, host: 0 }).collect()
+        of.iter()
+            .map(|(fixed, speed)| Domain { fixed: *fixed, speed: *speed, room: u64::MAX, host: 0 })
+            .collect()
     }
 
     #[test]

@@ -45,7 +45,9 @@ fn along(cell: &mut [u64], bits: u32) -> u64 {
     let flips = (1..bits).rev().map(|bit| 1_u64 << bit).filter(|bit| cell[last] & bit != 0);
     let flip = flips.fold(0, |flip, bit| flip ^ (bit - 1));
     let bit_of = |bit: u32, axis: &u64| ((axis ^ flip) >> bit) & 1;
-    (0..bits).rev().fold(0, |place, bit| cell.iter().fold(place, |place, axis| place << 1 | bit_of(bit, axis)))
+    (0..bits)
+        .rev()
+        .fold(0, |place, bit| cell.iter().fold(place, |place, axis| place << 1 | bit_of(bit, axis)))
 }
 
 #[cfg(test)]
@@ -66,7 +68,8 @@ mod tests {
         for (dimensions, bits) in [(1, 5), (2, 1), (2, 4), (3, 1), (3, 3)] {
             let walk = walk(dimensions, bits);
             for step in walk.windows(2) {
-                let distance: u64 = step[0].iter().zip(&step[1]).map(|(one, other)| one.abs_diff(*other)).sum();
+                let distance: u64 =
+                    step[0].iter().zip(&step[1]).map(|(one, other)| one.abs_diff(*other)).sum();
                 assert_eq!(distance, 1, "{dimensions} dimensions: {step:?}");
             }
             let mut places: Vec<u64> = walk.iter().map(|cell| along(&mut cell.clone(), bits)).collect();
@@ -79,7 +82,8 @@ mod tests {
     fn points_in_a_plane_or_on_a_line_are_walked_in_it() {
         let line: Vec<[f64; 3]> = (0..10).map(|x| [7.0, -3.0, f64::from(x)]).collect();
         assert!(places(&line).is_sorted());
-        let mut plane: Vec<[f64; 3]> = (0..64).map(|cell| [f64::from(cell % 8), 1.0, f64::from(cell / 8)]).collect();
+        let mut plane: Vec<[f64; 3]> =
+            (0..64).map(|cell| [f64::from(cell % 8), 1.0, f64::from(cell / 8)]).collect();
         let found = places(&plane);
         let mut order: Vec<usize> = (0..64).collect();
         order.sort_by_key(|cell| found[*cell]);

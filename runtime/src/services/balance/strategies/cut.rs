@@ -60,7 +60,9 @@ pub(super) fn refine_cut(items: &[Item], graph: &Graph, places: &mut [u32], ledg
             }
             let around = graph.around(vertex);
             affinity.look(around, places);
-            if let Some(domain) = better(&items[vertex as usize], &affinity, places[vertex as usize], ledger, limit) {
+            if let Some(domain) =
+                better(&items[vertex as usize], &affinity, places[vertex as usize], ledger, limit)
+            {
                 ledger.leave(&items[vertex as usize], places[vertex as usize]);
                 ledger.enter(&items[vertex as usize], domain);
                 places[vertex as usize] = domain;
@@ -88,6 +90,8 @@ fn better(item: &Item, affinity: &Affinity, place: u32, ledger: &Ledger, limit: 
         };
         ((is_over || other <= limit) && is_better).then_some((domain, weight, other))
     });
-    let best = fits.min_by(|one, other| other.1.total_cmp(&one.1).then(one.2.total_cmp(&other.2)).then(one.0.cmp(&other.0)));
+    let best = fits.min_by(|one, other| {
+        other.1.total_cmp(&one.1).then(one.2.total_cmp(&other.2)).then(one.0.cmp(&other.0))
+    });
     best.map(|(domain, ..)| domain)
 }

@@ -83,9 +83,17 @@ impl<'a> Diffusion<'a> {
                     None => called.push((place, neighbour.weight)),
                 }
             }
-            let fits = |(domain, _): &(u32, f32)| *domain != ELSEWHERE && lightest.ledger.time_with(*domain, item.load) <= limit;
-            let most = called.into_iter().filter(fits).max_by(|one, other| one.1.total_cmp(&other.1)).map(|(domain, _)| domain);
-            let Some(domain) = most.or_else(|| lightest.best(item).map(|(domain, _)| domain)) else { continue };
+            let fits = |(domain, _): &(u32, f32)| {
+                *domain != ELSEWHERE && lightest.ledger.time_with(*domain, item.load) <= limit
+            };
+            let most = called
+                .into_iter()
+                .filter(fits)
+                .max_by(|one, other| one.1.total_cmp(&other.1))
+                .map(|(domain, _)| domain);
+            let Some(domain) = most.or_else(|| lightest.best(item).map(|(domain, _)| domain)) else {
+                continue;
+            };
             lightest.enter(item, domain);
             places[newcomer as usize] = domain;
         }
@@ -110,10 +118,16 @@ impl<'a> Diffusion<'a> {
 
     /// Gives work to a taker; `members` are the items that were on the giver. Returns what has gone.
     fn give(&mut self, giver: u32, taker: u32, work: f64, members: &[u32]) -> Vec<u32> {
-        let is_here = |item: &u32| self.places[*item as usize] == giver && self.items[*item as usize].load > 0.0;
+        let is_here =
+            |item: &u32| self.places[*item as usize] == giver && self.items[*item as usize].load > 0.0;
         let candidate = |item: u32| Candidate { gain: self.gain(item, giver, taker), item };
-        let mut candidates: BinaryHeap<Candidate> =
-            members.iter().copied().filter(is_here).filter(|item| self.items[*item as usize].load / 2.0 <= work).map(candidate).collect();
+        let mut candidates: BinaryHeap<Candidate> = members
+            .iter()
+            .copied()
+            .filter(is_here)
+            .filter(|item| self.items[*item as usize].load / 2.0 <= work)
+            .map(candidate)
+            .collect();
         let (mut missing, mut gone) = (work, Vec::new());
         while let Some(Candidate { item: number, .. }) = candidates.pop() {
             let item = &self.items[number as usize];
@@ -128,7 +142,10 @@ impl<'a> Diffusion<'a> {
             gone.push(number);
             for neighbour in self.graph.around(number).iter().map(|neighbour| neighbour.vertex) {
                 let is_item = (neighbour as usize) < self.items.len();
-                if is_item && self.places[neighbour as usize] == giver && self.items[neighbour as usize].load > 0.0 {
+                if is_item
+                    && self.places[neighbour as usize] == giver
+                    && self.items[neighbour as usize].load > 0.0
+                {
                     candidates.push(Candidate { gain: self.gain(neighbour, giver, taker), item: neighbour });
                 }
             }
@@ -144,7 +161,8 @@ impl<'a> Diffusion<'a> {
             _ => 0.0,
         };
         let around = self.graph.around(item).iter();
-        let gain: f64 = around.map(|other| toward(self.places[other.vertex as usize]) * f64::from(other.weight)).sum();
+        let gain: f64 =
+            around.map(|other| toward(self.places[other.vertex as usize]) * f64::from(other.weight)).sum();
         gain / self.items[item as usize].load
     }
 }

@@ -68,11 +68,20 @@ impl Graph {
 
     /// The part of all calls that is between items of a level, and between them and what is pinned to its domains. `vertices` is room for
     /// the vertex of each object, and holds none before and after.
-    pub(super) fn of_level(calls: &Calls, items: &[Item], pinned: &[(u32, u32)], vertices: &mut [u32]) -> Self {
+    pub(super) fn of_level(
+        calls: &Calls,
+        items: &[Item],
+        pinned: &[(u32, u32)],
+        vertices: &mut [u32],
+    ) -> Self {
         let Calls(all) = calls;
         let objects = || items.iter().map(|item| item.object).chain(pinned.iter().map(|(object, _)| *object));
         objects().enumerate().for_each(|(vertex, object)| vertices[object as usize] = vertex as u32);
-        let mut graph = Self { starts: vec![0], pinned: pinned.iter().map(|(_, domain)| *domain).collect(), ..Self::default() };
+        let mut graph = Self {
+            starts: vec![0],
+            pinned: pinned.iter().map(|(_, domain)| *domain).collect(),
+            ..Self::default()
+        };
         for object in objects() {
             let here = all.around(object).iter().filter_map(|neighbour| {
                 let vertex = vertices[neighbour.vertex as usize];

@@ -63,7 +63,8 @@ impl<'a> Halves<'a> {
         let pinned = mesh.graph.pinned().iter().map(|domain| *domain < domains_left);
         let is_left = std::iter::repeat_n(false, count).chain(pinned).collect();
         let mut halves = Self { mesh, is_left, left: 0.0 };
-        let pinned: Vec<u32> = (count as u32..halves.is_left.len() as u32).filter(|one| halves.is_left[*one as usize]).collect();
+        let pinned: Vec<u32> =
+            (count as u32..halves.is_left.len() as u32).filter(|one| halves.is_left[*one as usize]).collect();
         let begin = if pinned.is_empty() { halves.end_of_mesh().into_iter().collect() } else { pinned };
         let (mut is_seen, mut next) = (halves.is_left.clone(), 0);
         (count..is_seen.len()).for_each(|pinned| is_seen[pinned] = true);
@@ -102,7 +103,9 @@ impl<'a> Halves<'a> {
         queue.iter().for_each(|vertex| is_seen[*vertex as usize] = true);
         while let Some(vertex) = queue.pop_front() {
             last = Some(vertex);
-            for neighbour in self.mesh.graph.around(vertex).iter().filter(|other| (other.vertex as usize) < count) {
+            for neighbour in
+                self.mesh.graph.around(vertex).iter().filter(|other| (other.vertex as usize) < count)
+            {
                 if !std::mem::replace(&mut is_seen[neighbour.vertex as usize], true) {
                     queue.push_back(neighbour.vertex);
                 }
@@ -130,7 +133,8 @@ impl<'a> Halves<'a> {
         // By side: those on the right, those on the left.
         let mut heaps = [BinaryHeap::new(), BinaryHeap::new()];
         for vertex in (0..count as u32).filter(is_at_border) {
-            heaps[usize::from(self.is_left[vertex as usize])].push(Change { gain: gains[vertex as usize], vertex });
+            heaps[usize::from(self.is_left[vertex as usize])]
+                .push(Change { gain: gains[vertex as usize], vertex });
         }
         let mut is_fixed = vec![false; count];
         let (mut changed, mut kept) = (Vec::new(), 0);
@@ -143,7 +147,8 @@ impl<'a> Halves<'a> {
             is_fixed[vertex as usize] = true;
             self.change(vertex);
             changed.push(vertex);
-            for other in self.mesh.graph.around(vertex).iter().filter(|other| (other.vertex as usize) < count) {
+            for other in self.mesh.graph.around(vertex).iter().filter(|other| (other.vertex as usize) < count)
+            {
                 let number = other.vertex as usize;
                 let step = 2.0 * other.weight;
                 gains[number] += if self.is_left[number] == side { step } else { -step };
@@ -219,7 +224,10 @@ mod tests {
 
     fn mesh(loads: &[f64], edges: &[(u32, u32, f32)]) -> Mesh {
         let item = |load: &f64| Item { object: 0, at: ELSEWHERE, load: *load, bytes: 0 };
-        Mesh { items: loads.iter().map(item).collect(), graph: Graph::new(loads.len(), edges.iter().copied()) }
+        Mesh {
+            items: loads.iter().map(item).collect(),
+            graph: Graph::new(loads.len(), edges.iter().copied()),
+        }
     }
 
     fn cut(mesh: &Mesh, is_left: &[bool]) -> f32 {

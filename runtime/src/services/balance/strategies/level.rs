@@ -110,7 +110,8 @@ impl<'a> Levels<'a> {
             };
             let domains = (0..loads.nodes()).map(|node| domain(NodeId(node))).collect();
             let all = 0..loads.objects().len() as u32;
-            let level = self.level(domains, all, &|object| nodes[object as usize], loads.pes() > loads.nodes());
+            let level =
+                self.level(domains, all, &|object| nodes[object as usize], loads.pes() > loads.nodes());
             let spread = spread(&level);
             level.items.iter().zip(spread).for_each(|(item, node)| nodes[item.object as usize] = node);
         }

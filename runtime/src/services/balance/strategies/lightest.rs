@@ -41,7 +41,9 @@ impl Lightest {
         let [slowest, fastest] = [by_speed.first(), by_speed.last()].map(|domain| domain.map_or(1.0, speed));
         let alike = f64::max(ALIKE, (fastest / slowest).powf(1.0 / CLASSES));
         let mut seats = vec![(0, 0); domains.len()];
-        let is_alike = |one: &u32, other: &u32| (speed(other) / slowest).log(alike).floor() == (speed(one) / slowest).log(alike).floor();
+        let is_alike = |one: &u32, other: &u32| {
+            (speed(other) / slowest).log(alike).floor() == (speed(one) / slowest).log(alike).floor()
+        };
         let mut classes = Vec::new();
         for members in by_speed.chunk_by(is_alike) {
             let mut members = members.to_vec();

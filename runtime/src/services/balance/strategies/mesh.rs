@@ -45,10 +45,15 @@ impl Mesh {
             let spare = load_max - self.items[vertex as usize].load;
             let is_free = |neighbour: &&Neighbour| {
                 let other = neighbour.vertex as usize;
-                other < count && neighbour.vertex != vertex && coarse_of[other] == ELSEWHERE && self.items[other].load <= spare
+                other < count
+                    && neighbour.vertex != vertex
+                    && coarse_of[other] == ELSEWHERE
+                    && self.items[other].load <= spare
             };
             let free = self.graph.around(vertex).iter().filter(is_free);
-            let mate = free.max_by(|one, other| one.weight.total_cmp(&other.weight)).map_or(ELSEWHERE, |mate| mate.vertex);
+            let mate = free
+                .max_by(|one, other| one.weight.total_cmp(&other.weight))
+                .map_or(ELSEWHERE, |mate| mate.vertex);
             for member in [vertex, mate].into_iter().filter(|member| *member != ELSEWHERE) {
                 coarse_of[member as usize] = pairs.len() as u32;
             }
@@ -62,7 +67,8 @@ impl Mesh {
     pub(super) fn apart(&self, is_left: &[bool], domains_left: u32) -> [(Self, Vec<u32>); 2] {
         let count = self.items.len();
         let is_pinned_left = |pinned: &&u32| **pinned < domains_left;
-        let sides = is_left.iter().copied().chain(self.graph.pinned().iter().map(|domain| is_pinned_left(&domain)));
+        let sides =
+            is_left.iter().copied().chain(self.graph.pinned().iter().map(|domain| is_pinned_left(&domain)));
         let sides: Vec<bool> = sides.collect();
         let mut numbers = vec![0; sides.len()];
         let mut next = [0, 0];
@@ -74,8 +80,10 @@ impl Mesh {
             let vertices = || (0..sides.len() as u32).filter(|vertex| sides[*vertex as usize] == side);
             let (mut starts, mut neighbours) = (vec![0], Vec::new());
             for vertex in vertices() {
-                let mine = self.graph.around(vertex).iter().filter(|other| sides[other.vertex as usize] == side);
-                neighbours.extend(mine.map(|other| Neighbour { vertex: numbers[other.vertex as usize], ..*other }));
+                let mine =
+                    self.graph.around(vertex).iter().filter(|other| sides[other.vertex as usize] == side);
+                neighbours
+                    .extend(mine.map(|other| Neighbour { vertex: numbers[other.vertex as usize], ..*other }));
                 starts.push(neighbours.len());
             }
             let items: Vec<u32> = vertices().filter(|vertex| (*vertex as usize) < count).collect();

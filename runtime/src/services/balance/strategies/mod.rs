@@ -52,13 +52,21 @@ use worth::Worth;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Strategy {
     Greedy,
-    GreedyRefine { tolerance: f64 },
+    GreedyRefine {
+        tolerance: f64,
+    },
     Hilbert,
     Rcb,
-    Bisect { tolerance: f64 },
-    Diffuse { tolerance: f64 },
+    Bisect {
+        tolerance: f64,
+    },
+    Diffuse {
+        tolerance: f64,
+    },
     Rotate,
-    Random { seed: Option<u64> },
+    Random {
+        seed: Option<u64>,
+    },
     /// A function of the program.
     Own(&'static BalancerRegistration),
 }

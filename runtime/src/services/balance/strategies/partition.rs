@@ -25,10 +25,14 @@ pub(super) fn partition(level: &Level, limit: f64) -> Vec<u32> {
     order.iter().zip(0..).for_each(|(domain, number)| numbers[*domain as usize] = number);
     let with_room = |domain: &u32| Domain { room: u64::MAX, ..level.domains[*domain as usize] };
     let domains: Vec<Domain> = order.iter().map(with_room).collect();
-    let finest = Mesh { items: level.items.clone(), graph: level.graph.pinned_anew(|domain| numbers[domain as usize]) };
+    let finest = Mesh {
+        items: level.items.clone(),
+        graph: level.graph.pinned_anew(|domain| numbers[domain as usize]),
+    };
     let mut meshes = vec![finest];
     let mut coarse_of: Vec<Vec<u32>> = Vec::new();
-    let load_max = COARSE_LOAD * level.average() * domains.iter().map(|domain| domain.speed).sum::<f64>() / domains.len() as f64;
+    let load_max = COARSE_LOAD * level.average() * domains.iter().map(|domain| domain.speed).sum::<f64>()
+        / domains.len() as f64;
     while let Some(finer) = meshes.last()
         && finer.items.len() > COARSE * domains.len()
     {

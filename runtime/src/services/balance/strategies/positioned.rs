@@ -19,8 +19,10 @@ pub(super) fn by_positions(loads: &Loads, moves: &mut Moves, cut: impl Fn(&[Item
     let has_position = |item: &Item| loads.objects()[item.object as usize].position.is_some();
     by_levels(loads, moves, None, |level| {
         let mut places = level.places();
-        let positions: Vec<usize> = (0..places.len()).filter(|item| has_position(&level.items[*item])).collect();
-        let others: Vec<usize> = (0..places.len()).filter(|item| !has_position(&level.items[*item])).collect();
+        let positions: Vec<usize> =
+            (0..places.len()).filter(|item| has_position(&level.items[*item])).collect();
+        let others: Vec<usize> =
+            (0..places.len()).filter(|item| !has_position(&level.items[*item])).collect();
         let domains = occupied(level, &others);
         let order = level.by_host();
         let in_order: Vec<Domain> = order.iter().map(|domain| domains[*domain as usize]).collect();

@@ -81,7 +81,8 @@ mod tests {
     use super::*;
 
     fn points(loads: &[f64]) -> Vec<Point> {
-        let point = |(load, number): (&f64, u32)| Point { at: [f64::from(number), 0.0, 0.0], load: *load, number };
+        let point =
+            |(load, number): (&f64, u32)| Point { at: [f64::from(number), 0.0, 0.0], load: *load, number };
         loads.iter().zip(0..).map(point).collect()
     }
 

@@ -28,7 +28,8 @@ pub(super) fn greedy_refine(loads: &Loads, moves: &mut Moves, tolerance: f64) {
 pub(super) fn refine(level: &Level, places: Vec<u32>, limit: f64) -> Vec<u32> {
     let items = &level.items;
     let ledger = Ledger::with(&level.domains, items, &places);
-    let mut pool: Vec<u32> = (0..items.len() as u32).filter(|item| places[*item as usize] == ELSEWHERE).collect();
+    let mut pool: Vec<u32> =
+        (0..items.len() as u32).filter(|item| places[*item as usize] == ELSEWHERE).collect();
     let is_over = |domain: &u32| ledger.time(*domain) > limit;
     let mut over: Vec<u32> = (0..level.domains.len() as u32).filter(is_over).collect();
     over.sort_by(|one, other| ledger.time(*other).total_cmp(&ledger.time(*one)));
@@ -139,7 +140,8 @@ impl Refinement<'_> {
             return false;
         }
         let place = self.lightest.best(item).filter(|(domain, _)| *domain != giver);
-        let Some((domain, _)) = place.filter(|(_, other)| *other <= without || is_last && *other < time) else {
+        let Some((domain, _)) = place.filter(|(_, other)| *other <= without || is_last && *other < time)
+        else {
             return false;
         };
         self.lightest.leave(item, giver);

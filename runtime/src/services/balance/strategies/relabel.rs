@@ -26,7 +26,8 @@ pub(super) fn relabel(level: &Level, parts: &mut [u32]) {
     });
     shared.sort_by_key(|(.., cost)| std::cmp::Reverse(*cost));
     let classes = classes(level);
-    let (mut label, mut part_of) = (vec![ELSEWHERE; level.domains.len()], vec![ELSEWHERE; level.domains.len()]);
+    let (mut label, mut part_of) =
+        (vec![ELSEWHERE; level.domains.len()], vec![ELSEWHERE; level.domains.len()]);
     for (part, domain, _) in shared {
         let is_free = label[part as usize] == ELSEWHERE && part_of[domain as usize] == ELSEWHERE;
         if is_free && classes[part as usize] == classes[domain as usize] {

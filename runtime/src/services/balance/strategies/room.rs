@@ -5,7 +5,8 @@ use super::level::Level;
 
 /// Sends items home for which their places have no room: those that weigh least for their bytes. Returns whether there are any.
 pub(super) fn settle(level: &Level, places: &mut [u32]) -> bool {
-    let mut coming: Vec<usize> = (0..places.len()).filter(|item| level.items[*item].at != places[*item]).collect();
+    let mut coming: Vec<usize> =
+        (0..places.len()).filter(|item| level.items[*item].at != places[*item]).collect();
     let mut bytes = vec![0; level.domains.len()];
     coming.iter().for_each(|item| bytes[places[*item] as usize] += level.items[*item].bytes);
     if level.domains.iter().zip(bytes).all(|(domain, bytes)| bytes <= domain.room) {

@@ -36,8 +36,10 @@ impl Worth {
             Self::MuchShorter => after < before * (1.0 - GAIN_MIN),
             Self::Calls(tolerance) => {
                 let enough = f64::max(before, tolerance * loads.average()) * (1.0 + ROUNDING);
-                let is_quieter = || between(loads, |object| moves.place_of(object))
-                    < between(loads, |object| loads.objects()[object].at) * (1.0 - GAIN_MIN);
+                let is_quieter = || {
+                    between(loads, |object| moves.place_of(object))
+                        < between(loads, |object| loads.objects()[object].at) * (1.0 - GAIN_MIN)
+                };
                 after < before * (1.0 - GAIN_MIN) || after <= enough && is_quieter()
             }
         }

@@ -1,0 +1,58 @@
+//! State of syncs on one PE: who waits there, what is counted there, and on PE 0 what has been measured.
+
+use super::counts::Counts;
+use super::gathered::Gathered;
+use super::message::{ID, SyncMessage};
+use crate::delivery::outbox;
+use crate::model::call_options::CallOptions;
+use crate::model::callback::ErasedCallback;
+use crate::model::envelope::Envelope;
+use crate::model::ids::{PeId, Target};
+use crate::pe::Pe;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+
+/// An element that waits until a sync is over.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Waiting {
+    pub(super) sync: u64,
+    pub(super) callback: ErasedCallback,
+}
+
+/// What an element takes along.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Luggage {
+    pub(super) next: u64,
+    pub(super) waiting: Option<Waiting>,
+}
+
+/// The syncs as one PE knows them.
+#[derive(Default)]
+pub(super) struct Syncs {
+    /// All syncs before this one are over.
+    pub(super) over: u64,
+    /// The next sync of each element that lives here and has come to one.
+    pub(super) next: FxHashMap<Target, u64>,
+    /// Elements that live here and wait.
+    pub(super) waiting: FxHashMap<Target, Waiting>,
+    /// As a home.
+    pub(super) counts: Counts,
+    /// On the first PE of a node: how many PEs of the node, and of the nodes below, are complete for the sync that is under way.
+    pub(super) complete: u64,
+    /// On PE 0.
+    pub(super) gathered: Gathered,
+}
+
+pub(super) fn state(pe: &Pe) -> &RefCell<Syncs> {
+    pe.state(ID)
+}
+
+pub(super) fn send(pe: &Pe, to: PeId, message: SyncMessage) {
+    outbox::send(pe, to, Envelope::system(CallOptions::new(), message));
+}
+
+/// Sends a message to all PEs.
+pub(super) fn tell_all(pe: &Pe, message: &SyncMessage) {
+    (0..pe.node.topology.pes()).for_each(|to| send(pe, PeId(to), message.clone()));
+}
