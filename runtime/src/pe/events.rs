@@ -52,18 +52,21 @@ mod tests {
     use std::path::Path;
 
     /// The tables whose keys are chares, elements or collections: the file, how many stand there, and who takes out what is over.
-    const TABLES: [(&str, usize, &str); 11] = [
+    const TABLES: [(&str, usize, &str); 14] = [
         ("model/reduction/contributions/mod.rs", 1, "services/reduction"),
         ("model/reduction/newborns.rs", 1, "services/reduction"),
         ("pe/early.rs", 1, "messages wait there for what is to come, and nobody who was there is among it"),
         ("pe/mod.rs", 1, "`drop_renewal`"),
         ("pe/places/collections.rs", 2, "`Collections::end`, from services/array"),
-        ("pe/places/members.rs", 3, "`Places::remove`, and services/array at the home"),
+        ("pe/places/members.rs", 4, "`Places::remove`, `Places::take_traveller`, and services/array at the home"),
         ("pe/places/mod.rs", 1, "`Places::remove`"),
+        ("pe/wishes.rs", 1, "services/migration"),
         ("services/aggregation/buffers.rs", 1, "services/aggregation"),
         ("services/broadcast/mod.rs", 1, "services/broadcast"),
         ("services/section/members.rs", 1, "services/section"),
         ("services/section/members_at_home.rs", 3, "services/section: who is gone is remembered there"),
+        ("services/sync/carrying_out.rs", 1, "a message's own"),
+        ("services/sync/state.rs", 2, "services/sync"),
     ];
 
     /// The types of such keys.

@@ -111,8 +111,7 @@ fn options_of_charm_are_refused_by_what_stands_in_their_place() {
     for (line, option, instead) in [
         ("+ppn 3", "`+ppn`", "`+p N`"),
         ("++ppn 3", "`++ppn`", "`+p N`"),
-        ("+LBPeriod 5", "`+LBPeriod`", "`+balancer NAME`"),
-        ("+LBPeriod=5", "`+LBPeriod", "do not move yet"),
+        ("+LBPeriod=5", "`+LBPeriod", "`+balancer NAME`"),
         ("++nodelist hosts", "`++nodelist`", "`chare-run --hosts A,B`"),
         ("+setcpuaffinity", "`+setcpuaffinity`", "`+pemap LIST`"),
         ("+restart log", "`+restart`", "no checkpoints yet"),
