@@ -22,6 +22,7 @@ pub mod pass {
     pub mod group;
     pub mod layouts;
     pub mod local;
+    pub mod migrate;
     pub mod names;
     pub mod nodegroup;
     pub mod singleton;

@@ -2,7 +2,8 @@
 
 use crate::ast::{Chare, Hook, Moment};
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 /// The implementation of the trait, whose bounds the chare's state has to satisfy.
 pub(super) fn implementation(chare: &Chare) -> TokenStream {
@@ -11,18 +12,16 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
     let bounds = chare.bounds();
     let (parameters, _, bounds) = bounds.split_for_impl();
     let hooks = hooks.iter().map(hook);
-    let syncs = chare.syncs.then(|| {
-        quote! {
-            impl #parameters ::chare::Syncs for #path #bounds {}
-        }
-    });
-    let takes_part = chare.syncs.then(|| {
-        quote!(
-            const SYNCS: bool = true;
-        )
-    });
+    // What is wrong with the state is an error of the compiler's at the type.
+    let operations = quote_spanned!(path.span()=> &::chare::macro_support::Movement::of::<#path>());
+    let takes_part = chare.syncs.then(|| quote!(const SYNCS: bool = true;));
+    let syncs = chare.syncs.then(|| quote!(impl #parameters ::chare::Syncs for #path #bounds {}));
     quote! {
-        impl #parameters ::chare::Migrates for #path #bounds { #(#hooks)* #takes_part }
+        impl #parameters ::chare::Migrates for #path #bounds {
+            #(#hooks)*
+            #takes_part
+            const OPERATIONS: &'static ::chare::macro_support::Movement = #operations;
+        }
         #syncs
     }
 }

@@ -18,7 +18,7 @@ use std::rc::Rc;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot move to another PE",
     label = "belongs to one PE",
-    note = "the state of a chare that migrates may leave the process: derive `serde::Serialize` and `serde::Deserialize`, and hold no `Rc`, no future, no `This` and no received buffer; mark a field that is made anew after a move `#[serde(skip)]`, and make it in `#[moved]`"
+    note = "the state of a chare that migrates may leave its process: derive `serde::Serialize` and `serde::Deserialize`"
 )]
 pub trait Movable: Serialize + DeserializeOwned + Send + 'static {}
 
@@ -30,7 +30,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Movable for T {}
     label = "does not migrate",
     note = "mark its impl block `#[chare(array, migrate)]`"
 )]
-pub trait Migrates: Chare<Awaited: TravellingCalls> + Movable {
+pub trait Migrates: Chare {
     #[doc(hidden)]
     const ABOUT_TO_MOVE: Option<fn(&mut Self)> = None;
     #[doc(hidden)]
@@ -42,7 +42,7 @@ pub trait Migrates: Chare<Awaited: TravellingCalls> + Movable {
     #[doc(hidden)]
     const SYNCS: bool = false;
     #[doc(hidden)]
-    const OPERATIONS: &'static Movement = &Movement::of::<Self>();
+    const OPERATIONS: &'static Movement;
 }
 
 /// A chare type whose chares take part in syncs; `#[chare(array, migrate, sync)]` implements it.
@@ -54,12 +54,12 @@ pub trait Migrates: Chare<Awaited: TravellingCalls> + Movable {
 pub trait Syncs: Migrates {}
 
 /// The state of a chare and the calls that wait with it.
-struct Moving<C: Migrates> {
+struct Moving<C: Chare> {
     state: C,
     awaited: C::Awaited,
 }
 
-impl<C: Migrates> MovingState for Moving<C> {
+impl<C: Chare<Awaited: TravellingCalls> + Movable> MovingState for Moving<C> {
     fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
         out.write(&self.state)?;
         self.awaited.write(out)
@@ -72,7 +72,12 @@ impl<C: Migrates> MovingState for Moving<C> {
 
 impl Movement {
     /// The operations on chares of type `C`.
-    const fn of<C: Migrates>() -> Self {
+    pub const fn of<C>() -> Self
+    where
+        C: Migrates<Awaited: TravellingCalls>,
+        // The compiler shows the next line, all of it, to whose state cannot leave.
+        C: Movable, // No `Rc` (but `Arc`), no future, no `This`: they belong to one PE.
+    {
         Self {
             take_out: |chare| {
                 let chare = lent::<C>(chare);
@@ -103,7 +108,7 @@ fn lent<C: Chare>(chare: &Rc<dyn AnyChare>) -> ThisRef<'_, C> {
     ThisRef::of(chare).expect("a chare moves by the operations of its own type")
 }
 
-fn decode<C: Migrates>(mut bytes: &[u8]) -> Result<Moving<C>, String> {
+fn decode<C: Chare<Awaited: TravellingCalls> + Movable>(mut bytes: &[u8]) -> Result<Moving<C>, String> {
     let (state, awaited) = (read_value(&mut bytes)?, C::Awaited::read(&mut bytes)?);
     match bytes.len() {
         0 => Ok(Moving { state, awaited }),
