@@ -36,5 +36,6 @@ chapters! {
     // Macros cannot depend on `chare`, not even for their tests: all of it would be built once more, for the compiler.
     macro_chare: "../../macros/docs/chare.md";
     macro_entries: "../../macros/docs/entries.md";
+    macro_migrate: "../../macros/docs/migrate.md";
     macro_layout: "../../macros/docs/layout.md";
 }

@@ -45,6 +45,23 @@ use proc_macro2::TokenStream;
 ///
 /// What an entry calls like a function, by `local` and the like, panics as a part of it. A panic in a constructor or a post method, or in a `drop` at the job's end, always ends the job.
 ///
+/// Elements of `#[chare(array, migrate)]`, of any `index` and `on_panic`, may move to other PEs while the job runs; whoever calls them notices
+/// nothing. Their type is `Serialize`, `DeserializeOwned` and `Send`. Inside a process the value itself moves, without a copy of what it owns;
+/// between processes it is encoded, and fields marked `#[serde(skip)]` stay behind. The calls that wait for its awaited entries go along. An
+/// element stays where it is while something would be left behind: an entry runs or waits for something, a task or a closure has a `This`; and, if
+/// it is to go to another process, a call of an awaited entry waits with elements on a device or in a part of a buffer that a post method gave.
+/// An element that never moves costs no more than one of an array without `migrate`.
+///
+/// Such a chare may have hooks, each at most once: ordinary methods that the runtime calls, and no message. A panic in one ends the job, also
+/// where the chares outlive panics of entries.
+///
+/// | on a method | the runtime calls it |
+/// |---|---|
+/// | `#[about_to_move] fn pack(&mut self)` | before the state leaves its PE |
+/// | `#[moved] fn settle(&mut self, from: PeId)` | on the new PE, before all calls: the place to make anew what did not go along |
+/// | `#[load] fn work(&self) -> f64` | to know how much work the element is, in any unit that all elements share, instead of the time that was measured |
+/// | `#[position] fn place(&self) -> [f64; 3]` | to know where the element lies among the others, in one, two or three dimensions: `[f64; 1]` and `[f64; 2]` will do |
+///
 /// | on a function | it is |
 /// |---|---|
 /// | `#[entry] fn new(..) -> Self` | the constructor: each chare has exactly one, of any name; its visibility is that of the proxies |
@@ -82,6 +99,10 @@ use proc_macro2::TokenStream;
 /// that the program uses.
 ///
 #[cfg_attr(not(doctest), doc = include_str!("../docs/chare.md"))]
+///
+/// An array whose elements may move:
+///
+#[cfg_attr(not(doctest), doc = include_str!("../docs/migrate.md"))]
 ///
 /// # Errors
 /// Every misuse is an error of the compiler's where it stands, all of a block at once. A wrong argument in a call of a
