@@ -42,7 +42,7 @@ const fn of_two(name: &'static str, numbers: [u64; 2], options: &'static [&'stat
     Way { options, tolerance_percent: TOLERANCE_OF_TWO_PERCENT, ..way(name, numbers) }
 }
 
-const WAYS: [Way; 12] = [
+const WAYS: [Way; 13] = [
     way("call", [1_000, 21_000]),
     of_two("aggregated-call", [10_000, 110_000], &["+p", "2"]),
     of_two("remote-call", [500, 4_500], &["+p", "1", "+n", "2", "+lrts", "shm"]),
@@ -54,6 +54,7 @@ const WAYS: [Way; 12] = [
     Way { operations: 2, ..way("fork-async", [256, 4_096]) },
     way("insert", [1_000, 5_000]),
     Way { operations: 1_000, ..way("broadcast", [2, 12]) },
+    Way { operations: 1_000, ..way("broadcast-to-movers", [2, 12]) },
     way("contribution", [1_000, 6_000]),
 ];
 

@@ -34,6 +34,7 @@ fn play(way: &str, number: u64) -> Option<ExitCode> {
         "fork-async" => making::fork_async(number),
         "insert" => members::insert(number),
         "broadcast" => members::broadcast(number),
+        "broadcast-to-movers" => members::broadcast_to_movers(number),
         "contribution" => members::contribution(number),
         _ => return None,
     })

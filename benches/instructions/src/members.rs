@@ -2,6 +2,7 @@
 
 use chare::ArrayOptions;
 use chare::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 
 /// Elements that are called together.
@@ -75,5 +76,38 @@ pub(crate) fn contribution(number: u64) -> ExitCode {
             }
         });
         member.repeat(number, done);
+    })
+}
+
+/// An element that may move, and does not.
+#[derive(Serialize, Deserialize)]
+struct Mover {
+    state: u64,
+}
+
+#[chare(array, migrate, sync)]
+impl Mover {
+    #[entry]
+    fn new() -> Self {
+        Self { state: 0 }
+    }
+
+    #[entry]
+    fn step(&mut self, done: Callback<u64>) {
+        self.state += 1;
+        self.contribute(sum(self.state), done);
+    }
+}
+
+/// The same as [`broadcast`], of elements that may move and stay.
+pub(crate) fn broadcast_to_movers(number: u64) -> ExitCode {
+    chare::run(move |_| async move {
+        let movers = MoverProxy::create(MEMBERS);
+        for _ in 0..number {
+            let (total, done) = chare::future();
+            movers.step(done);
+            total.await;
+        }
+        chare::exit(0);
     })
 }
