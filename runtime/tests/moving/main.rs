@@ -2,6 +2,7 @@
 
 #[path = "../every_path/mod.rs"]
 mod every_path;
+mod kinds;
 mod lifecycle;
 mod reductions;
 mod sections;

@@ -88,6 +88,10 @@ fn receive(pe: &Pe, options: CallOptions, message: MoveMessage) -> Outcome {
         MoveMessage::News { member, .. } => member.0,
         MoveMessage::State(moving) => moving.record.member.0,
     };
+    if pe.places.borrow().has_ended(id) {
+        // News of what was over before they came: an end tells of an arrival, too.
+        return Outcome::Processed;
+    }
     // A message of another PE may be faster than the news of the collection.
     if pe.places.borrow().collection(id).is_none() {
         return pe.keep(Missing::Collection(id), options, message.into());
