@@ -114,7 +114,7 @@ pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget,
 pub use api::direct_device::{rget_device, rput_device, try_rget_device, try_rput_device};
 pub use api::io::io;
 pub use api::job_handle::{Answer, JobHandle, LimitedJobHandle, job_handle};
-pub use api::moving::{ThisInSyncs, ThisMigrant};
+pub use api::moving::{ThisInSyncs, ThisMigrant, balance};
 pub use api::proxy::{ThisChare, ThisMember, this_index};
 pub use api::registered::{NotRegistered, RegisteredSource, RegisteredTarget};
 pub use api::registered_device::{RegisteredDeviceSource, RegisteredDeviceTarget};

@@ -28,9 +28,24 @@ const COMPARISONS: &[Comparison] = &[
     Comparison { name: "inside a process, 64 B", ours: SMALL, against: "a call to the other PE", peer: CALL },
     Comparison { name: "inside a process, 1 MiB Vec", ours: MEBIBYTE, against: "with 64 B", peer: SMALL },
     Comparison { name: "inside a process, 1 GiB Vec", ours: GIBIBYTE, against: "with 64 B", peer: SMALL },
-    Comparison { name: "all of 10,000, 1 KiB each", ours: ROTATION, against: "boxes over SegQueue", peer: BOXES },
-    Comparison { name: "between processes, 64 B", ours: SMALL_OUT, against: "a call to the other PE", peer: CALL_OUT },
-    Comparison { name: "between processes, 1 MiB Vec", ours: MEBIBYTE_OUT, against: "memcpy of 1 MiB", peer: COPY },
+    Comparison {
+        name: "all of 10,000, 1 KiB each",
+        ours: ROTATION,
+        against: "boxes over SegQueue",
+        peer: BOXES,
+    },
+    Comparison {
+        name: "between processes, 64 B",
+        ours: SMALL_OUT,
+        against: "a call to the other PE",
+        peer: CALL_OUT,
+    },
+    Comparison {
+        name: "between processes, 1 MiB Vec",
+        ours: MEBIBYTE_OUT,
+        against: "memcpy of 1 MiB",
+        peer: COPY,
+    },
     Comparison { name: "sync without a balancer", ours: SYNC, against: "call of itself", peer: SELF_CALL },
 ];
 

@@ -14,7 +14,11 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
     let hooks = hooks.iter().map(hook);
     // What is wrong with the state is an error of the compiler's at the type.
     let operations = quote_spanned!(path.span()=> &::chare::macro_support::Movement::of::<#path>());
-    let takes_part = chare.syncs.then(|| quote!(const SYNCS: bool = true;));
+    let takes_part = chare.syncs.then(|| {
+        quote!(
+            const SYNCS: bool = true;
+        )
+    });
     let syncs = chare.syncs.then(|| quote!(impl #parameters ::chare::Syncs for #path #bounds {}));
     quote! {
         impl #parameters ::chare::Migrates for #path #bounds {

@@ -148,6 +148,22 @@ impl<C: Migrates> This<C> {
     }
 }
 
+/// Has the balancer look at all elements that move now, without a sync: those that are free move as it plans, the others stay. Nothing
+/// without a balancer. Some messages from and to each PE. The idea is Charm++'s `CkStartLB`.
+///
+/// ```
+/// let job = chare::Job::in_process(1, 2).balancer("greedy").run(|| async {
+///     chare::balance();
+/// });
+/// assert_eq!(job.unwrap(), 0);
+/// ```
+///
+/// # Panics
+/// Outside a job's entries.
+pub fn balance() {
+    Pe::current(|pe| sync::balance(pe));
+}
+
 fn wish<C: Chare>(here: &Pe, identity: &Identity, to: PeId) {
     let pes = here.node.topology.pes();
     assert!(to.0 < pes, "an element of {} cannot move to {to}: the job has {pes} PEs", C::NAME);

@@ -15,6 +15,7 @@ use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::ReachOptions;
 use std::num::NonZeroU32;
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 /// A job whose nodes are threads of the calling process: for tests, and for programs that embed a job.
 ///
@@ -64,6 +65,13 @@ impl Job {
     /// Balances the elements that move at syncs, as `+balancer` does.
     pub fn balancer(mut self, name: &str) -> Self {
         self.options.balancer = Some(name.into());
+        self
+    }
+
+    /// Gives the balancer a turn so long after each balancing, without a sync, as `+balance_every` does. While elements move the job is not
+    /// quiet, so this is to be much longer than a balancing takes.
+    pub fn balance_every(mut self, time: Duration) -> Self {
+        self.options.balance_every = Some(time);
         self
     }
 

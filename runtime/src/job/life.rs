@@ -65,6 +65,8 @@ pub(crate) struct NodeOptions {
     pub(crate) tells_ways: bool,
     /// The balancers that take turns, as they were named.
     pub(crate) balancer: Option<Arc<str>>,
+    /// How often they have a turn without a sync, if they have.
+    pub(crate) balance_every: Option<Duration>,
     /// The devices of the host.
     pub(crate) device: DeviceChoice,
 }
@@ -103,7 +105,15 @@ pub(crate) fn open(
     tell_of_paths(&topology, id, &network);
     let (is_timed, mailbox_bound, layout_method) = (options.is_timed, options.mailbox, options.layouts);
     let (tells_ways, balancer) = (options.tells_ways, options.balancer.clone());
-    let above = Above { is_timed, mailbox_bound, layout_method, tells_ways, balancer, ..ABOVE };
+    let above = Above {
+        is_timed,
+        mailbox_bound,
+        layout_method,
+        tells_ways,
+        balancer,
+        balance_every: options.balance_every,
+        ..ABOVE
+    };
     device::place_values();
     let devices = Devices::new(options.device.clone(), company.host_first, pes);
     let node = Node::new(id, topology, network, devices, (company.host_nodes, numbers), above);
@@ -152,6 +162,7 @@ pub(crate) const ABOVE: Above = Above {
     layout_method: None,
     tells_ways: false,
     balancer: None,
+    balance_every: None,
 };
 
 impl ReadyNode {

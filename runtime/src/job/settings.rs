@@ -9,6 +9,7 @@ use chare_lrts::wrappers::FaultPlan;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The exit code of a program that starts nothing, because its options are wrong or do not fit the machine.
 #[cfg_attr(not(feature = "launch"), expect(unreachable_pub, reason = "`launch` shows it"))]
@@ -65,6 +66,8 @@ pub struct Config {
     pub shuffle: Option<u64>,
     /// `+balancer`: the balancer of elements that move, or several that take turns; see [`Balancer`](crate::Balancer).
     pub balancer: Option<String>,
+    /// `+balance_every`: how often the balancer has a turn without a sync.
+    pub balance_every: Option<Duration>,
     /// `+mailbox`: the messages that may wait for a PE from each other PE of its node; a PE that sends more waits.
     pub mailbox: Option<NonZeroU32>,
     /// `+layouts`: how laid-out memory of other processes is brought to its receiver, instead of the quickest way.
@@ -111,6 +114,7 @@ impl Default for Config {
             pemap: None,
             shuffle: None,
             balancer: None,
+            balance_every: None,
             mailbox: None,
             layouts: None,
             device: DeviceChoice::default(),

@@ -57,7 +57,7 @@ use std::any::Any;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use timeline::Writing;
 use ways_taken::WaysTaken;
 
@@ -110,6 +110,8 @@ pub(crate) struct Above {
     pub(crate) tells_ways: bool,
     /// The balancers that take turns, as they were named.
     pub(crate) balancer: Option<Arc<str>>,
+    /// How often they have a turn without a sync, if they have.
+    pub(crate) balance_every: Option<Duration>,
 }
 
 /// One process of a job; see the file's head.
@@ -143,6 +145,8 @@ pub(crate) struct Node {
     pub(crate) is_timed: bool,
     /// The balancers that take turns, as they were named.
     pub(crate) balancer: Option<Arc<str>>,
+    /// How often they have a turn without a sync, if they have.
+    pub(crate) balance_every: Option<Duration>,
     /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
     pub(crate) mailbox_bound: Option<NonZeroU32>,
     pub(crate) held_back: HeldBack,
@@ -169,7 +173,17 @@ impl Node {
         network: Reach,
         devices: Devices<Self>,
         (host_nodes, numbers): (u32, Arc<JobNumbers>),
-        Above { look, open_all, services, is_timed, mailbox_bound, layout_method, tells_ways, balancer }: Above,
+        Above {
+            look,
+            open_all,
+            services,
+            is_timed,
+            mailbox_bound,
+            layout_method,
+            tells_ways,
+            balancer,
+            balance_every,
+        }: Above,
     ) -> Self {
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
@@ -201,6 +215,7 @@ impl Node {
             started: clock::now(),
             is_timed,
             balancer,
+            balance_every,
             mailbox_bound,
             held_back: HeldBack::new(pes),
             mailboxes,

@@ -58,7 +58,11 @@ mod tests {
         ("pe/early.rs", 1, "messages wait there for what is to come, and nobody who was there is among it"),
         ("pe/mod.rs", 1, "`drop_renewal`"),
         ("pe/places/collections.rs", 2, "`Collections::end`, from services/array"),
-        ("pe/places/members.rs", 4, "`Places::remove`, `Places::take_traveller`, and services/array at the home"),
+        (
+            "pe/places/members.rs",
+            4,
+            "`Places::remove`, `Places::take_traveller`, and services/array at the home",
+        ),
         ("pe/places/mod.rs", 1, "`Places::remove`"),
         ("pe/wishes.rs", 1, "services/migration"),
         ("services/aggregation/buffers.rs", 1, "services/aggregation"),

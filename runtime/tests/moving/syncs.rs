@@ -4,6 +4,7 @@ use super::{SHAPES, somewhere};
 use chare::prelude::*;
 use chare::{ArrayOptions, Job, ThisInSyncs, ThisMigrant};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Runs a program with a balancer, in jobs of all shapes, in shuffled ones and in simulated ones.
 fn balanced<Fut>(balancer: &str, main: impl Fn() -> Fut + Send + Clone + 'static)
@@ -64,6 +65,11 @@ impl Block {
         } else {
             self.this_chare().step();
         }
+    }
+
+    #[entry]
+    fn place(&mut self) -> u32 {
+        chare::my_pe().0
     }
 
     #[load]
@@ -161,4 +167,47 @@ fn without_a_balancer_a_sync_is_no_wait() {
     assert_eq!(job.unwrap(), 0);
     let unknown = Job::in_process(1, 1).balancer("gredy").run(|| async {});
     assert!(unknown.unwrap_err().to_string().contains("greedy_refine"));
+}
+
+async fn places(blocks: &BlockProxy) -> Vec<u32> {
+    let mut places = Vec::new();
+    for block in 0..6 {
+        places.push(blocks.at(block).place().await);
+    }
+    places
+}
+
+#[test]
+fn elements_are_balanced_without_a_sync_when_the_program_asks() {
+    balanced("rotate", || async {
+        let blocks = BlockProxy::create(6);
+        let before = places(&blocks).await;
+        chare::balance();
+        chare::quiescence().await;
+        let after = places(&blocks).await;
+        let next = |pe: &u32| (pe + 1) % chare::pes();
+        assert_eq!(after, before.iter().map(next).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn elements_are_balanced_every_so_often() {
+    let main = || async {
+        let blocks = BlockProxy::create(6);
+        let before = places(&blocks).await;
+        while places(&blocks).await == before {
+            chare::sleep(Duration::from_millis(2)).await;
+        }
+        chare::exit(0);
+    };
+    let every = Duration::from_millis(50);
+    for (nodes, pes) in [(1, 2), (2, 1)] {
+        let job = Job::in_process(nodes, pes).balancer("rotate").balance_every(every);
+        assert_eq!(job.run(main).unwrap(), 0);
+    }
+    #[cfg(feature = "sim")]
+    {
+        let simulation = chare::Simulation::new(2, 2).balancer("rotate").balance_every(every).audited();
+        assert_eq!(simulation.run(main).code().unwrap(), 0);
+    }
 }

@@ -33,6 +33,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The request of a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,6 +114,9 @@ struct Options {
     /// Balancer of elements that move: greedy_refine, hilbert, diffuse, rotate, ..
     #[arg(long, value_name = "NAME")]
     balancer: Option<String>,
+    /// Time between two turns of the balancer without a sync, such as 500ms or 10s
+    #[arg(long = "balance_every", value_name = "TIME", requires = "balancer", value_parser = read_time)]
+    balance_every: Option<Duration>,
     /// Messages that may wait for a PE from each other PE of its node
     #[arg(long, value_name = "N")]
     mailbox: Option<NonZeroU32>,
@@ -141,6 +145,19 @@ struct Options {
     /// Print this table
     #[arg(long)]
     help: bool,
+}
+
+/// Reads a time, `500ms` or `10s`.
+///
+/// # Errors
+/// What is none, or no time at all, in words.
+fn read_time(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, Duration::from_millis(1)),
+        None => (text.strip_suffix('s').unwrap_or(text), Duration::from_secs(1)),
+    };
+    let times = number.parse::<u32>().ok().filter(|times| *times > 0);
+    times.map(|times| unit * times).ok_or_else(|| format!("{text} is no time: write 500ms, or 10s"))
 }
 
 impl Config {
@@ -206,6 +223,7 @@ impl Config {
             pemap: options.pemap,
             shuffle: options.shuffle,
             balancer: options.balancer,
+            balance_every: options.balance_every,
             mailbox: options.mailbox,
             layouts: options.layouts,
             device: options.device.unwrap_or_default(),

@@ -94,6 +94,13 @@ impl Simulation {
         self
     }
 
+    /// Gives the balancer a turn so long after each balancing, without a sync, as `+balance_every` does. While elements move the job is not
+    /// quiet, so this is to be much longer than a balancing takes.
+    pub fn balance_every(mut self, time: Duration) -> Self {
+        self.options.balance_every = Some(time);
+        self
+    }
+
     /// Runs messages of equal priority in an order that this seed decides, as `+shuffle` does.
     pub fn shuffled(mut self, seed: u64) -> Self {
         self.options.shuffle = Some(seed);

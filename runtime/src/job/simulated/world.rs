@@ -132,6 +132,7 @@ fn make(Shape { nodes, pes, hosts, seed, .. }: Shape, options: &NodeOptions) -> 
         layout_method: options.layouts,
         tells_ways: options.tells_ways,
         balancer: options.balancer.clone(),
+        balance_every: options.balance_every,
         ..ABOVE
     };
     let open = |(id, ambient): (NodeId, &Rc<Ambient>)| {

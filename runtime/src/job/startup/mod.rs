@@ -232,6 +232,7 @@ impl Program {
             is_timed: self.config.dashboard.is_some(),
             tells_ways: self.config.stats,
             balancer: self.config.balancer.as_deref().map(Arc::from),
+            balance_every: self.config.balance_every,
             mailbox: self.config.mailbox,
             layouts: self.config.layouts,
             device: self.config.device.clone(),

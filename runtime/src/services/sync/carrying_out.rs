@@ -1,6 +1,6 @@
 //! What a PE does when a sync is over: elements go on, or move and go on where they arrive.
 
-use super::message::Member;
+use super::message::{Member, Round};
 use super::state::state;
 use crate::delivery::fire::fire;
 use crate::model::arguments::Arguments;
@@ -9,11 +9,13 @@ use crate::pe::Pe;
 use crate::services::migration;
 use std::collections::BTreeMap;
 
-/// Ends a sync on this PE.
-pub(super) fn end(pe: &Pe, sync: u64, moves: Vec<(Member, PeId)>) {
+/// Ends a balancing on this PE.
+pub(super) fn end(pe: &Pe, round: Round, moves: Vec<(Member, PeId)>) {
     let (may_go_on, moves) = {
         let mut syncs = state(pe).borrow_mut();
-        syncs.over = syncs.over.max(sync.saturating_add(1));
+        if let Round::Sync(sync) = round {
+            syncs.over = syncs.over.max(sync.saturating_add(1));
+        }
         let over = syncs.over;
         let target = |((id, index), to): (Member, PeId)| (Target::Member(id, index), to);
         let moves: BTreeMap<Target, PeId> = moves.into_iter().map(target).collect();

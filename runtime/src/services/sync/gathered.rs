@@ -1,14 +1,23 @@
-//! Measurements on PE 0: what PEs have told of the sync that is under way.
+//! Measurements on PE 0: what PEs have told of the balancing that is under way, and the balancings that wait for its end.
 
-use super::message::MeasuredHere;
+use super::message::{MeasuredHere, Round};
 use crate::model::ids::PeId;
+use chare_lrts::clock;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
-/// What PE 0 knows of the sync that is under way.
+/// What PE 0 knows of balancings.
 #[derive(Default)]
 pub(super) struct Gathered {
     /// Syncs that have begun: all before this one.
     begun: u64,
+    /// How many balancings are over.
+    over: u64,
+    /// The balancing that is under way, and those that wait.
+    rounds: VecDeque<Round>,
     measured: Vec<(PeId, MeasuredHere)>,
+    /// When the next balancing begins by itself, if any does.
+    due: Option<Instant>,
 }
 
 impl Gathered {
@@ -19,14 +28,54 @@ impl Gathered {
         is_new
     }
 
-    /// Takes what a PE has; returns what all have, when all of so many have said it.
+    /// Adds a balancing; returns whether it begins now. One that nobody waits for is left out when another one is still to begin.
+    pub(super) fn add(&mut self, round: Round) -> bool {
+        let is_needed = matches!(round, Round::Sync(_)) || self.rounds.len() < 2;
+        if is_needed {
+            self.rounds.push_back(round);
+        }
+        is_needed && self.rounds.len() == 1
+    }
+
+    /// Takes what a PE has; returns what all have, when all of so many have said it, and the number of the balancing.
     pub(super) fn take(
         &mut self,
-        from: PeId,
+        (round, from): (Round, PeId),
         measured: MeasuredHere,
         pes: u32,
-    ) -> Option<Vec<(PeId, MeasuredHere)>> {
+    ) -> Option<(u64, Vec<(PeId, MeasuredHere)>)> {
+        if self.rounds.front() != Some(&round) {
+            return None;
+        }
         self.measured.push((from, measured));
-        (self.measured.len() >= pes as usize).then(|| std::mem::take(&mut self.measured))
+        (self.measured.len() >= pes as usize).then(|| {
+            self.over += 1;
+            (self.over - 1, std::mem::take(&mut self.measured))
+        })
+    }
+
+    /// Ends the balancing that is under way; returns the one that begins now.
+    pub(super) fn end(&mut self) -> Option<Round> {
+        self.rounds.pop_front();
+        self.rounds.front().copied()
+    }
+
+    /// When the next balancing begins by itself.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Has the next balancing begin by itself, after this time.
+    pub(super) fn start_clock(&mut self, every: Duration) {
+        self.due.get_or_insert_with(|| clock::now() + every);
+    }
+
+    /// Whether it is time for a balancing; the next one is due some time after that is over.
+    pub(super) fn take_due(&mut self) -> bool {
+        let is_due = self.due.is_some_and(|due| due <= clock::now());
+        if is_due {
+            self.due = None;
+        }
+        is_due
     }
 }

@@ -21,12 +21,25 @@ pub(super) enum SyncMessage {
     Asked { sync: u64 },
     /// To the first PE of a node: so many PEs of the node, and of the nodes below, are complete.
     Complete { sync: u64, pes: u64 },
+    /// To PE 0: elements are to be balanced, whatever they do.
+    Balance,
     /// From PE 0 to all: what does each have?
-    Measure { sync: u64 },
+    Measure { round: Round },
     /// To PE 0: what a PE has.
-    Measured { sync: u64, from: PeId, measured: Box<MeasuredHere> },
-    /// From PE 0 to one: the sync is over, and of the elements there these are to move.
-    Over { sync: u64, moves: Vec<(Member, PeId)> },
+    Measured { round: Round, from: PeId, measured: Box<MeasuredHere> },
+    /// From PE 0 to one: the round is over, and of the elements there these are to move.
+    Over { round: Round, moves: Vec<(Member, PeId)> },
+}
+
+/// A balancing: the reason of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Round {
+    /// All have come to this sync.
+    Sync(u64),
+    /// The program has asked for it.
+    Asked,
+    /// Its time has come.
+    Due,
 }
 
 /// What one PE has: its elements, and the time that it took for everything else.
@@ -53,6 +66,16 @@ impl SystemMessage for SyncMessage {
 
     fn describe(&self) -> String {
         "a sync".to_owned()
+    }
+
+    fn is_counted(&self) -> bool {
+        // A job that only balances itself from time to time is quiet.
+        !matches!(
+            self,
+            Self::Measure { round: Round::Due }
+                | Self::Measured { round: Round::Due, .. }
+                | Self::Over { round: Round::Due, .. }
+        )
     }
 
     fn bytes(&self) -> usize {

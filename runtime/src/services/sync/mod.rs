@@ -17,6 +17,7 @@
 //! 3. An element that waits goes on by a callback, which goes along when the element moves. It goes on when its PE has heard that the sync
 //!    is over, on arrival too.
 //! 4. An element that is to move and is not free goes on where it is.
+//! 5. Elements are balanced without a sync, too: when the program asks for it, and every so often. One balancing is under way at a time.
 
 mod carrying_out;
 mod counts;
@@ -31,11 +32,11 @@ use crate::delivery::fire::fire;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::opened;
-use crate::model::ids::{PeId, Target};
+use crate::model::ids::{CollectionId, PeId, Target};
 use crate::node::{Delivery, NodeService};
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
-use message::SyncMessage;
+use message::{Round, SyncMessage};
 use state::{Luggage, Syncs, Waiting, send, state, tell_all};
 use std::cell::RefCell;
 
@@ -48,6 +49,8 @@ pub(crate) const SERVICE: Service = Service {
         receive(pe, opened(message));
         Outcome::Processed
     },
+    poll: balance_if_due,
+    due: |pe| state(pe).borrow().gathered.due(),
     event: Some(hear),
     promises: |pe, tell| {
         let syncs = state(pe).borrow();
@@ -58,6 +61,35 @@ pub(crate) const SERVICE: Service = Service {
     clear: |pe| drop(state(pe).take()),
     ..Service::named(ID, "syncs")
 };
+
+/// Has the elements that move balanced, without a sync.
+pub(crate) fn balance(pe: &Pe) {
+    if pe.node.balancer.is_some() {
+        send(pe, PeId(0), SyncMessage::Balance);
+    }
+}
+
+/// On PE 0: begins a balancing if its time has come. Returns whether it has.
+fn balance_if_due(pe: &Pe) -> bool {
+    let is_due = state(pe).borrow_mut().gathered.take_due();
+    if is_due {
+        planning::begin(pe, Round::Due);
+    }
+    is_due
+}
+
+/// On PE 0: has balancings begin by themselves from the first collection on whose elements move, if they are to.
+fn start_clock(pe: &Pe, collection: CollectionId) {
+    let moves = || pe.places.borrow().collection(collection).is_some_and(|local| local.home.is_some());
+    if pe.id == PeId(0)
+        && pe.node.balancer.is_some()
+        && let Some(every) = pe.node.balance_every
+        && moves()
+    {
+        state(pe).borrow_mut().gathered.start_clock(every);
+        pe.attend_to(ID, true);
+    }
+}
 
 /// Lets an element wait until the sync that is under way is over, and all elements that take part have come to it.
 pub(crate) fn wait(pe: &Pe, member: Target, callback: ErasedCallback) {
@@ -107,6 +139,7 @@ fn hear(pe: &Pe, event: &mut ChareEvent<'_>) {
             }
             Err(cause) => pe.fail("the end of an element".to_owned(), cause),
         },
+        ChareEvent::Born { collection } => start_clock(pe, *collection),
         ChareEvent::Detained { member } => carrying_out::go_on(pe, *member),
         _ => {}
     }
@@ -147,12 +180,13 @@ fn receive(pe: &Pe, message: SyncMessage) {
             complete(pe);
         }
         SyncMessage::Complete { sync, pes } => count_complete(pe, sync, pes),
-        SyncMessage::Measure { sync } => {
+        SyncMessage::Balance => planning::begin(pe, Round::Asked),
+        SyncMessage::Measure { round } => {
             let (from, measured) = (pe.id, Box::new(measuring::measure(pe)));
-            send(pe, PeId(0), SyncMessage::Measured { sync, from, measured });
+            send(pe, PeId(0), SyncMessage::Measured { round, from, measured });
         }
-        SyncMessage::Measured { sync, from, measured } => planning::take(pe, sync, from, *measured),
-        SyncMessage::Over { sync, moves } => carrying_out::end(pe, sync, moves),
+        SyncMessage::Measured { round, from, measured } => planning::take(pe, round, from, *measured),
+        SyncMessage::Over { round, moves } => carrying_out::end(pe, round, moves),
     }
 }
 
@@ -184,6 +218,6 @@ fn count_complete(pe: &Pe, sync: u64, pes: u64) {
     };
     match topology.parent(pe.node.id, root) {
         Some(parent) => send(pe, topology.pe(parent, 0), SyncMessage::Complete { sync, pes: complete }),
-        None => tell_all(pe, &SyncMessage::Measure { sync }),
+        None => planning::begin(pe, Round::Sync(sync)),
     }
 }

@@ -1,31 +1,44 @@
 //! Planning of moves on PE 0: what all PEs have is gathered, and the balancer plans who is to move where.
 
-use super::message::{MeasuredHere, Member, SyncMessage};
-use super::state::{send, state};
+use super::message::{MeasuredHere, Member, Round, SyncMessage};
+use super::state::{send, state, tell_all};
 use crate::model::ids::PeId;
 use crate::model::loads::{Measured, Object};
 use crate::pe::Pe;
 use crate::services::balance::Strategies;
 use rustc_hash::FxHashMap;
 
-/// Takes what a PE has; when all have said it, plans the moves and tells all PEs that the sync is over.
-pub(super) fn take(pe: &Pe, sync: u64, from: PeId, measured: MeasuredHere) {
+/// Begins a balancing when the one that is under way is over.
+pub(super) fn begin(pe: &Pe, round: Round) {
+    let begins = state(pe).borrow_mut().gathered.add(round);
+    if begins {
+        tell_all(pe, &SyncMessage::Measure { round });
+    }
+}
+
+/// Takes what a PE has; when all have said it, plans the moves and tells all PEs that the balancing is over.
+pub(super) fn take(pe: &Pe, round: Round, from: PeId, measured: MeasuredHere) {
     let pes = pe.node.topology.pes();
-    let all = state(pe).borrow_mut().gathered.take(from, measured, pes);
-    let Some(all) = all else { return };
-    let mut moves = match plan(pe, sync, all) {
+    let all = state(pe).borrow_mut().gathered.take((round, from), measured, pes);
+    let Some((number, all)) = all else { return };
+    let mut moves = match plan(pe, number, all) {
         Ok(moves) => moves,
-        Err(cause) => return pe.fail(format!("balancing after sync {sync}"), cause),
+        Err(cause) => return pe.fail(format!("balancing {number}"), cause),
     };
     for to in (0..pes).map(PeId) {
-        send(pe, to, SyncMessage::Over { sync, moves: moves.remove(&to).unwrap_or_default() });
+        send(pe, to, SyncMessage::Over { round, moves: moves.remove(&to).unwrap_or_default() });
     }
+    let next = state(pe).borrow_mut().gathered.end();
+    if let Some(every) = pe.node.balance_every {
+        state(pe).borrow_mut().gathered.start_clock(every);
+    }
+    next.inspect(|round| tell_all(pe, &SyncMessage::Measure { round: *round }));
 }
 
 /// Plans the moves, by the PEs on which the elements live.
 fn plan(
     pe: &Pe,
-    sync: u64,
+    number: u64,
     all: Vec<(PeId, MeasuredHere)>,
 ) -> Result<FxHashMap<PeId, Vec<(Member, PeId)>>, String> {
     let topology = &pe.node.topology;
@@ -52,7 +65,7 @@ fn plan(
     let mut places: Vec<usize> = vec![0; members.len()];
     numbers.iter().enumerate().for_each(|(place, number)| places[*number] = place);
     let mut moves: FxHashMap<PeId, Vec<(Member, PeId)>> = FxHashMap::default();
-    for (number, to) in strategies.turn(sync).plan(&loads).planned() {
+    for (number, to) in strategies.turn(number).plan(&loads).planned() {
         moves.entry(loads.objects()[number].at).or_default().push((members[places[number]], to));
     }
     Ok(moves)
