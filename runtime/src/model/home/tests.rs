@@ -1,5 +1,6 @@
 //! Tests of single rules; what follows from all of them together is seen in every order, see [`super::every_order`].
 
+use super::every_order::Dice;
 use super::*;
 
 type Few = Home<&'static str, ()>;
@@ -208,4 +209,50 @@ fn what_nobody_says_who_keeps_the_rules_is_refused_in_words() {
     assert!(home.come_home(INDEX, Q, &right).is_err(), "that is no home");
     home.come_home(INDEX, HOME, &right).unwrap();
     assert!(home.contribute(INDEX, 2, "third").is_err(), "it has made two");
+}
+
+/// One thing that somebody says of an element, or that its home does; returns whether it is taken.
+fn say_anything(home: &mut Few, dice: &mut Dice) -> bool {
+    let index = Index::from(dice.roll(2) as u64);
+    let (at, to) = (PeId(dice.roll(3) as u32), PeId(dice.roll(3) as u32));
+    let mut stay = || (0..dice.roll(6)).fold(Stay::NONE, |stay, _| stay.next());
+    let (stay, journey) = (stay(), Journey::begin(stay()));
+    let number = [0, 0, 1, 2, u64::MAX][dice.roll(5)];
+    let is_pinned = dice.roll(2) == 0;
+    let sought = (dice.roll(3) > 0).then_some(Sought { stay, is_pinned });
+    let is_at_home = home.find(index) == Whereabouts::AtHomeOrNowhere;
+    match dice.roll(13) {
+        0 | 1 if is_at_home => home.leave(index, to, Standing::NEW).stay == home.granted,
+        2 => home.wish(index, (at, stay), to) != Wish::Obsolete,
+        3 => home.stayed(index, (at, stay)).is_ok(),
+        4 => home.arrived(index, (at, stay)).is_ok(),
+        5 => {
+            let heard = dice.roll(2) as u64;
+            home.come_home(index, HOME, &Traveller { journey, stay, contributed: number, heard }).is_ok()
+        }
+        6 => home.gone(index, (at, stay), number, ()).is_ok(),
+        7 => home.seek(index, sought) != Seek::Keep,
+        8 => home.seek_copy(index, journey, sought) != SeekCopy::Drop,
+        9 => home.admit(index, sought) != Admission::Exists,
+        10 => home.found(index, Sought { stay, is_pinned }).is_ok(),
+        11 => home.contribute(index, number, "said").is_ok(),
+        12 if is_at_home => home.contribute_at_home(index, "own").is_ok(),
+        _ => !home.call_elsewhere().is_empty(),
+    }
+}
+
+#[test]
+fn nothing_that_others_say_makes_a_home_panic() {
+    let (mut dice, mut taken) = (Dice(1), [0, 0]);
+    for _ in 0..2000 {
+        let mut home = Few::default();
+        for _ in 0..60 {
+            taken[usize::from(say_anything(&mut home, &mut dice))] += 1;
+            for index in [0, 1].map(Index::from) {
+                while home.next_contribution(index).is_some() {}
+                home.settle(index);
+            }
+        }
+    }
+    assert!(taken.iter().all(|times| *times > 10_000), "{taken:?}");
 }
