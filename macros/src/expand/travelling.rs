@@ -88,15 +88,15 @@ fn implementation(chare: &Chare, entry: &Entry) -> TokenStream {
         .map(|parameter| {
             let ty = &parameter.ty;
             if beside(parameter) {
-                quote!(<#ty as #support::NocopyParameter>::read(bytes)?)
+                quote!(<#ty as #support::NocopyParameter>::read(bytes))
             } else {
-                quote!(#support::read_value::<#ty>(bytes)?)
+                quote!(#support::read_value::<#ty>(bytes))
             }
         })
         .collect();
     let read = match &*reads {
         [single] => quote!(#single),
-        reads => quote!((#(#reads),*)),
+        reads => quote!(::core::result::Result::Ok((#(#reads?),*))),
     };
     quote! {
         #(#conditions)*
@@ -117,7 +117,7 @@ fn implementation(chare: &Chare, entry: &Entry) -> TokenStream {
             fn read(
                 bytes: &mut &[::core::primitive::u8]
             ) -> ::core::result::Result<Self::Parameters, ::std::string::String> {
-                ::core::result::Result::Ok(#read)
+                #read
             }
         }
     }

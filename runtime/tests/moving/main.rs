@@ -1,5 +1,6 @@
 //! Elements that move: calls, broadcasts, reductions, sections, births and deaths stay exact while they do, over every path.
 
+mod awaited;
 #[path = "../every_path/mod.rs"]
 mod every_path;
 mod kinds;

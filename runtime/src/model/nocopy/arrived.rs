@@ -77,7 +77,7 @@ pub trait NocopyParameter: Sized {
 
 /// Keeps [`Arrived`] out of the public interface.
 #[doc(hidden)]
-pub struct ArrivedArgument(pub(super) Arrived);
+pub struct ArrivedArgument(pub(in crate::model) Arrived);
 
 #[cfg(test)]
 mod tests {

@@ -37,6 +37,8 @@ mod view;
 pub(crate) use arguments::Nocopy;
 pub use arguments::{NocopyArguments, Posted, Received};
 pub(crate) use arrived::Arrived;
+#[cfg(test)]
+pub(in crate::model) use arrived::ArrivedArgument;
 pub use arrived::NocopyParameter;
 pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};

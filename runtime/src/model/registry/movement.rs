@@ -32,28 +32,35 @@ pub(crate) trait MovingState: Any + Send {
     fn bytes(&self) -> usize;
 }
 
+/// An operation on one chare.
+type Of<T> = fn(&Rc<dyn AnyChare>) -> T;
+
+type Decode = fn(&[u8]) -> Result<Box<dyn MovingState>, String>;
+
+type Moved = fn(&Rc<dyn AnyChare>, PeId);
+
 /// The operations on the chares of one type that move. Each one panics for a chare or a state of another type.
 #[derive(Debug)]
 pub struct Movement {
     /// Takes the state and the calls that wait out of a chare, for ever; `None`, and nothing is taken, while the state is borrowed or has left.
-    pub(crate) take_out: fn(&Rc<dyn AnyChare>) -> Option<Box<dyn MovingState>>,
+    pub(crate) take_out: Of<Option<Box<dyn MovingState>>>,
     /// Makes a chare for the table of another PE.
     pub(crate) seat: fn(Identity, Box<dyn MovingState>) -> Rc<dyn AnyChare>,
     /// Reads a state that came from another process.
     ///
     /// # Errors
     /// Bytes that are none, and a panic of the user's `Deserialize`, in words.
-    pub(crate) decode: fn(&[u8]) -> Result<Box<dyn MovingState>, String>,
+    pub(crate) decode: Decode,
     /// Whether the chare could move to another process: no call waits with it whose parameters stay in this one.
-    pub(crate) can_be_written: fn(&Rc<dyn AnyChare>) -> bool,
+    pub(crate) can_be_written: Of<bool>,
     /// Runs `#[about_to_move]`, before the state is taken out.
-    pub(crate) about_to_move: Option<fn(&Rc<dyn AnyChare>)>,
+    pub(crate) about_to_move: Option<Of<()>>,
     /// Runs `#[moved]`, which gets the PE from which the chare came.
-    pub(crate) moved: Option<fn(&Rc<dyn AnyChare>, PeId)>,
+    pub(crate) moved: Option<Moved>,
     /// Asks `#[load]`.
-    pub(crate) load: Option<fn(&Rc<dyn AnyChare>) -> f64>,
+    pub(crate) load: Option<Of<f64>>,
     /// Asks `#[position]`; 0 stands in the coordinates that the chare does not have.
-    pub(crate) position: Option<fn(&Rc<dyn AnyChare>) -> [f64; 3]>,
+    pub(crate) position: Option<Of<[f64; 3]>>,
     /// Whether the chares take part in syncs.
     pub(crate) syncs: bool,
 }

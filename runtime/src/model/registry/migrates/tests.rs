@@ -4,11 +4,14 @@ use super::*;
 use crate::base::panics;
 use crate::model::callback::FutureId;
 use crate::model::ids::{CollectionId, Index, Target};
-use crate::model::nocopy::{DeviceReceived, Post, Posted, Received, ReceivedView};
+use crate::model::nocopy::{
+    Arrived, ArrivedArgument, DeviceReceived, NocopyParameter, Post, Posted, Received, ReceivedView,
+};
 use crate::model::registry::{AwaitedEntry, Identity, NotCalled, Standing, lend};
 use crate::model::reply::Reply;
+use chare_device::{DeviceBufferMut, Software};
 use chare_macros::chare;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, Serializer};
 use std::marker::PhantomData;
 
 #[derive(Serialize, Deserialize)]
@@ -110,6 +113,40 @@ fn between_processes_it_is_equal() {
     }
 }
 
+struct Bomb;
+
+impl Serialize for Bomb {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+impl<'de> Deserialize<'de> for Bomb {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        panic!("as a user's may")
+    }
+}
+
+#[chare(array, migrate)]
+impl Bomb {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+}
+
+#[test]
+fn a_panic_while_a_state_is_read_is_an_error_in_words() {
+    let chare = This::seat(identity(), Bomb);
+    let mut bytes = Vec::new();
+    (Bomb::OPERATIONS.take_out)(&chare).unwrap().write(&mut bytes).unwrap();
+    let refused = (Bomb::OPERATIONS.decode)(&bytes);
+    assert!(refused.is_err_and(|cause| cause.contains("as a user's may")));
+    let without_hooks = Bomb::OPERATIONS;
+    assert!(without_hooks.about_to_move.is_none() && without_hooks.moved.is_none());
+    assert!(without_hooks.load.is_none() && without_hooks.position.is_none());
+}
+
 #[test]
 fn what_has_moved_takes_no_calls_and_says_so() {
     let here = cell();
@@ -202,6 +239,18 @@ fn calls_that_wait_go_along_in_their_order() {
         assert_eq!(take(&there, Cell::go, Some(0)).len(), 2);
         assert_eq!(take(&there, Cell::go, None).len(), 1);
     });
+}
+
+#[test]
+fn a_call_with_elements_on_a_device_stays_in_its_process() {
+    let here = cell();
+    let buffer = DeviceBufferMut::<u8>::new(&Software::default().open(), 8).unwrap().freeze();
+    let row = DeviceReceived::from_arrived(ArrivedArgument(Arrived::Device(buffer))).unwrap();
+    put(&here, Cell::of_device, [(0, row)]);
+    assert!(here.is_free_to_move() && !(MOVEMENT.can_be_written)(&here));
+    let there = (MOVEMENT.seat)(identity(), leave(&here));
+    assert_eq!(take(&there, Cell::of_device, None)[0].len(), 2);
+    assert!((MOVEMENT.can_be_written)(&there));
 }
 
 #[test]
