@@ -215,6 +215,13 @@ impl Regions {
         self.board.is_claimed(key.slot)
     }
 
+    /// How many regions, live or ended, an operation touches at this moment.
+    #[cfg(feature = "sim")]
+    pub fn claimed(&self) -> usize {
+        let slots = self.table.lock().slots();
+        (0..slots).filter(|slot| self.board.is_claimed(*slot)).count()
+    }
+
     /// Memory of ended registrations that nobody touches any more.
     pub fn reap(&self) -> Vec<(RegionKey, Held)> {
         let mut table = self.table.lock();

@@ -58,6 +58,12 @@ impl Table {
         entry.take_if(|entry| entry.generation == key.generation).map(|entry| entry.held)
     }
 
+    /// How many slots have ever been taken.
+    #[cfg(feature = "sim")]
+    pub(super) fn slots(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
     /// Gives a slot back.
     pub(super) fn give_back(&mut self, slot: u32) {
         self.free.push(slot);

@@ -13,6 +13,7 @@ use crate::model::ids::PeId;
 use crate::model::nocopy::{Descriptor, Descriptors, Few, Lender, Nocopy, lent_bytes};
 use crate::model::registry::{EntryRegistration, check_count, find_chare, find_entry, read_apart};
 use crate::node::credit::{Cost, cost_of};
+use crate::node::ledger::Note;
 use crate::node::mailbox::Work;
 use crate::node::{Arrival, Delivery, Ending, Large, Node};
 use crate::pe::Pe;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 
 /// Takes one message from another node; ends the job if the message fails a check.
 pub(super) fn take(node: &Arc<Node>, polling: Option<&Pe>, source: NodeId, bytes: &[u8]) {
+    node.ledger.note(node.id, Note::Taken { source, bytes });
     if node.has_ended() {
         return;
     }

@@ -140,6 +140,19 @@ pub enum JobError {
         /// What waits, in words.
         what: String,
     },
+    /// The runtime does not keep a promise in a simulated job: a fault of the runtime.
+    #[cfg(feature = "sim")]
+    #[error(
+        "with event {event} of the simulated job, {time_ns} ns after its begin, a promise was broken: {what}"
+    )]
+    Oracle {
+        /// The event, counted from the job's begin.
+        event: u64,
+        /// The virtual time, in nanoseconds.
+        time_ns: u64,
+        /// The promise, in words.
+        what: String,
+    },
     /// A simulated job is over, and something between its nodes is not even: a fault of the runtime.
     #[cfg(feature = "sim")]
     #[error("the job is over, and nothing is on its way:\n{what}")]

@@ -69,6 +69,12 @@ impl LargeMessages {
         !std::mem::replace(&mut state.is_turning, true)
     }
 
+    /// How many wait for their turn.
+    #[cfg(feature = "sim")]
+    pub(crate) fn waiting(&self) -> usize {
+        self.state.lock().waiting.len()
+    }
+
     /// The next message, if its turn has come.
     pub(crate) fn next(&self) -> Option<Large> {
         let mut state = self.state.lock();

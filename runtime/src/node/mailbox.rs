@@ -175,6 +175,21 @@ impl Mailbox {
         Some(work)
     }
 
+    /// Looks at each piece of work, on a thread that drives all PEs: nobody pushes or pops meanwhile.
+    #[cfg(feature = "sim")]
+    pub(crate) fn each(&self, mut look: impl FnMut(&Work)) {
+        for _ in 0..self.queue.len() {
+            let work = self.queue.pop().expect("nobody else pops");
+            look(&work);
+            self.queue.push(work);
+        }
+        for _ in 0..self.sorted.len() {
+            let sorted = self.sorted.pop().expect("nobody else pops");
+            look(&sorted.work);
+            self.sorted.push(sorted);
+        }
+    }
+
     /// Runs `park`, which a push ends by the PE's waker, unless `stay_awake`, asked after the announcement, returns true.
     pub(crate) fn park(&self, stay_awake: impl FnOnce() -> bool, park: impl FnOnce()) {
         self.sleep_as(Sleeper::Thread, stay_awake, park);

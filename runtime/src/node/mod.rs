@@ -14,6 +14,7 @@ mod firing;
 mod held_back;
 mod large_messages;
 mod later;
+pub(crate) mod ledger;
 pub(crate) mod lending;
 mod line;
 pub(crate) mod mailbox;
@@ -48,6 +49,7 @@ use devices::Devices;
 use end::End;
 use held_back::HeldBack;
 use large_messages::LargeMessages;
+use ledger::Ledger;
 use lending::deregistrations::Deregistrations;
 use lending::known_layouts::KnownLayouts;
 use lending::transfers::Transfers;
@@ -152,6 +154,7 @@ pub(crate) struct Node {
     pub(crate) held_back: HeldBack,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
     pub(crate) departures: Departures<Packed>,
+    pub(crate) ledger: Ledger,
     pub(crate) devices: Devices<Self>,
     /// Work of arrivals that takes long, and of streams of devices that are far enough.
     put_off: SegQueue<PutOff>,
@@ -220,6 +223,7 @@ impl Node {
             held_back: HeldBack::new(pes),
             mailboxes,
             departures: Departures::new(topology.nodes(), Arc::clone(&allowance)),
+            ledger: Ledger::default(),
             topology,
             allowance,
             headroom: Headroom::new(host_nodes),

@@ -4,6 +4,7 @@
 use super::Node;
 use super::credit::{Cost, Fare, MESSAGE_BYTES, Price};
 use super::departures::Posted;
+use super::ledger::Note;
 use crate::base::counters::Counters;
 use crate::model::envelope::frame::{self, Header, Packed};
 use crate::model::error::JobError;
@@ -99,6 +100,8 @@ impl Node {
     pub(crate) fn post_packed(&self, peer: NodeId, packed: Packed, price: Option<Price>) -> Vec<u8> {
         let send = |packed| self.send(peer, packed);
         let fare = price.map(|price| Fare { price, bytes: MESSAGE_BYTES + packed.len() as u64 });
+        let paid = price.map(|price| price.bytes);
+        self.ledger.note(self.id, Note::Posted { target: peer, packed: &packed, price: paid });
         match self.departures.post(peer, packed, fare, send, || self.has_ended()) {
             Posted::Sent(used) => return used,
             // A PE has to try again, and this thread need not be a PE's.
@@ -131,7 +134,9 @@ impl Node {
                 let (key, token) = lent.map_err(Packed::Large)?;
                 let descriptor = Descriptor::Lent { key, layout: None, token, is_awaited: false };
                 let header = Header::Large { descriptor };
-                frame::encode(&header, None).expect("a descriptor encodes")
+                let packed = Packed::Frame(frame::encode(&header, None).expect("a descriptor encodes"));
+                self.ledger.note(self.id, Note::Posted { target: peer, packed: &packed, price: None });
+                return self.send(peer, packed);
             }
         };
         match self.network.send(peer, Frame::runtime(&bytes)) {
@@ -155,11 +160,13 @@ impl Node {
     /// # Errors
     /// When more comes back than was paid, in words.
     pub(crate) fn take_credit(&self, peer: NodeId, bytes: u64) -> Result<(), String> {
+        self.ledger.note(self.id, Note::CreditTaken { source: peer, bytes });
         self.departures.refund(peer, bytes, |packed| self.send(peer, packed))
     }
 
     /// Gives credit back to another node.
     pub(crate) fn give_credit(&self, counters: &Counters, peer: NodeId, bytes: u64) {
+        self.ledger.note(self.id, Note::CreditGiven { target: peer, bytes });
         self.departures.account(peer).let_go(bytes);
         let frame = frame::encode(&Header::Credit { bytes }, None).expect("a number encodes");
         self.post(counters, peer, frame);

@@ -31,6 +31,12 @@ impl BegunCalls {
         self.chares.borrow().values().any(|waiting| std::ptr::addr_eq(waiting.as_ptr(), Rc::as_ptr(chare)))
     }
 
+    /// How many wait.
+    #[cfg(feature = "sim")]
+    pub(crate) fn count(&self) -> usize {
+        self.chares.borrow().len()
+    }
+
     /// Takes a call out that waits no more. Returns its chare, unless that is gone.
     pub(crate) fn leave(&self, call: BegunCall) -> Option<Rc<dyn AnyChare>> {
         let chare = self.chares.borrow_mut().remove(&call)?;

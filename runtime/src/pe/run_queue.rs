@@ -189,6 +189,14 @@ impl<T: Default> RunQueue<T> {
         self.normal.pop_front()
     }
 
+    /// All items that wait.
+    #[cfg(feature = "sim")]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        let ranked = self.ranked.iter().map(|ranked| &ranked.item);
+        let others = self.expedited.iter().chain(&self.normal).chain(&self.when_idle);
+        others.chain(ranked).map(|item| &**item)
+    }
+
     /// The next item that runs when nothing else can. Its box comes back by [`RunQueue::give_back`].
     pub(crate) fn pop_idle(&mut self) -> Option<Box<T>> {
         self.when_idle.pop_front()

@@ -76,6 +76,12 @@ pub(crate) fn next_due(pe: &Pe) -> Option<Instant> {
     state(pe).borrow().due()
 }
 
+/// How many timers of a PE are set.
+#[cfg(feature = "sim")]
+pub(crate) fn set(pe: &Pe) -> usize {
+    state(pe).borrow().waiting.len()
+}
+
 /// Wakes the tasks whose time has come; returns whether there were any.
 fn wake_due(pe: &Pe) -> bool {
     let now = clock::now();

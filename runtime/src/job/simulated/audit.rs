@@ -3,21 +3,42 @@
 //! 1. What a node has spent of its credit at another one is what the other one holds for it, and that is what the other one's PEs owe:
 //!    messages that were run, and were not worth a frame yet.
 //! 2. No get or put is under way or waits for room, and no registration waits for its end.
-//! 3. No memory is kept for messages that wait for credit or are fetched.
+//! 3. No memory is kept for messages that wait for credit or are fetched, none of which waits for its turn.
+//! 4. Nobody touches registered memory.
+//! 5. No call waits for buffers, and no message for what is to be created.
+//! 6. Each message that a node has sent to another one has come there.
 
 use crate::model::ids::NodeId;
 use crate::node::Node;
+use crate::node::ledger::Book;
 use crate::pe::Pe;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// What is not even, in words.
-pub(super) fn audit<'a>(nodes: &[&Arc<Node>], pes: impl Iterator<Item = &'a Rc<Pe>> + Clone) -> Vec<String> {
-    let mut faults = Vec::new();
+pub(super) fn audit<'a>(
+    nodes: &[&Arc<Node>],
+    pes: impl Iterator<Item = &'a Rc<Pe>> + Clone,
+    book: &Book,
+) -> Vec<String> {
+    let mut faults = book.untaken();
+    for pe in pes.clone() {
+        let (early, begun) = (pe.early.borrow().waiting().count(), pe.begun_calls.count());
+        if early + begun > 0 {
+            faults.push(format!(
+                "on {} {early} messages wait for what is to be created and {begun} calls for buffers",
+                pe.id
+            ));
+        }
+    }
     for node in nodes {
         let own = node.id;
         faults.extend(node.transfers.unfinished().map(|what| format!("{own} has {what}")));
         faults.extend(node.allowance.kept_in_passing().map(|what| format!("{own} keeps {what}")));
+        let (waiting, claimed) = (node.large_messages.waiting(), node.network.regions().claimed());
+        if waiting + claimed > 0 {
+            faults.push(format!("{own} has {waiting} long messages to fetch, and {claimed} claimed regions"));
+        }
         if node.deregistrations.are_waiting() {
             faults.push(format!("{own} waits for the end of a registration"));
         }

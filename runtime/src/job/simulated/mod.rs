@@ -1,10 +1,15 @@
 //! Simulated jobs: all nodes of a job on the calling thread, in a time of their own, on a simulated network; a seed decides everything.
 //!
-//! The runtime is the real one down to [`chare_lrts::Lrts`]. [`world`] lets one thing happen after another, and [`log`] writes down what
-//! did.
+//! The runtime is the real one down to [`chare_lrts::Lrts`]. [`made`] makes nodes, [`world`] lets one thing happen after another, [`oracles`]
+//! look at what did, and [`log`] writes it down.
 
 mod audit;
+mod cast;
+mod census;
 mod log;
+mod made;
+mod oracles;
+mod standstill;
 #[cfg(test)]
 mod tests;
 mod world;
@@ -15,9 +20,9 @@ use crate::model::error::JobError;
 use crate::node::devices::DeviceChoice;
 use chare_lrts::reach::ReachOptions;
 pub use log::SimulatedEvent;
+use made::Shape;
 use std::num::NonZeroU32;
 use std::time::Duration;
-use world::Shape;
 
 /// A job whose nodes run on the calling thread, on a simulated network and in virtual time: the same seed, the same run, whatever the machine
 /// does.
@@ -123,8 +128,10 @@ impl Simulation {
         self
     }
 
-    /// Looks at the nodes when `main` is over and nothing is in flight: a job in which credit was lost or a transfer is not over ends with
-    /// an error then, although the program knows nothing of it. Such a job takes a second of virtual time more.
+    /// Watches with every event whether the runtime keeps its promises: each message comes and is over once, quiescence is told neither
+    /// early nor late, credit is neither lost nor made. And looks at the nodes when `main` is over and nothing is in flight: no transfer is
+    /// under way, nothing is kept for others. A job in which one is broken ends with an error that says which, although the program knows
+    /// nothing of it. Such a job takes a second of virtual time more.
     pub fn audited(mut self) -> Self {
         self.shape.is_audited = true;
         self

@@ -2,8 +2,14 @@
 
 use super::{Simulated, Simulation};
 use crate as chare;
+use crate::model::envelope::frame::{self, Header};
+use crate::model::error::JobError;
+use crate::model::ids::NodeId;
+use crate::node::credit::Price;
+use crate::pe::Pe;
 use crate::prelude::*;
 use crate::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use chare_lrts::{Frame, Lrts};
 use std::time::Duration;
 
 /// Elements of buffers that travel apart from their messages on any path.
@@ -187,4 +193,41 @@ fn what_reaches_out_of_the_job_ends_it_with_words() {
     assert!(error.contains("a simulated job has no handle"), "{error}");
     let outcome = Simulation::new(1, 1).run(async || assert!(chare::devices::mine().is_err()));
     assert_eq!(outcome.code().expect("it ends well"), 0);
+}
+
+/// Runs a program whose `main` does something to the runtime that the runtime never does; returns the promise that the oracles see broken.
+#[track_caller]
+fn broken_by(sabotage: fn(&Pe)) -> String {
+    let outcome = Simulation::new(2, 2).seed(3).audited().run(move || async move {
+        let all = MemberProxy::create(7);
+        all.at(0).scatter(5, 7, Vec::new());
+        chare::sleep(Duration::from_micros(200)).await;
+        Pe::current(|pe| sabotage(pe));
+        chare::quiescence().await;
+    });
+    match outcome.code() {
+        Err(JobError::Oracle { what, .. }) => what,
+        other => panic!("no promise was broken: {other:?}"),
+    }
+}
+
+#[test]
+fn oracles_see_promises_broken_that_no_program_sees() {
+    let what = broken_by(|pe| pe.counters.processed.add(1_000));
+    assert!(what.contains("messages were sent and"), "{what}");
+    let what = broken_by(|pe| {
+        let paid = pe.node.departures.account(NodeId(1)).pay(Price::plain(100));
+        assert!(paid);
+    });
+    assert!(what.contains("node 0 has spent"), "{what}");
+    let what = broken_by(|pe| pe.node.departures.account(NodeId(1)).let_go(1));
+    assert!(what.contains("node 1 has spent"), "{what}");
+    // As if one had not been counted when it was sent.
+    let what = broken_by(|pe| pe.counters.processed.add(1));
+    assert!(what.contains("are counted as in flight") || what.contains("messages were sent and"), "{what}");
+    let what = broken_by(|pe| {
+        let frame = frame::encode(&Header::Credit { bytes: 0 }, None).expect("a number encodes");
+        pe.node.network.send(NodeId(1), Frame::runtime(&frame)).expect("there is room");
+    });
+    assert!(what.contains("node 1 has got a message of the runtime from node 0"), "{what}");
 }

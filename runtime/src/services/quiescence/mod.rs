@@ -14,6 +14,8 @@
 
 mod standstill;
 mod sums;
+#[cfg(feature = "sim")]
+mod told;
 
 use crate::base::typed_box::TypedBox;
 use crate::delivery::fire::fire;
@@ -36,7 +38,9 @@ use standstill::Standstill;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use sums::Sums;
+pub(crate) use sums::Sums;
+#[cfg(feature = "sim")]
+pub(crate) use told::{Told, Waiting};
 
 pub(crate) const ID: ServiceId = ServiceId(4);
 
@@ -98,6 +102,8 @@ struct Quiescence {
     /// Whether waves are to show if the job stands still, though nobody waits for quiescence.
     is_looked_at: bool,
     standstill: Standstill,
+    #[cfg(feature = "sim")]
+    told: Told,
 }
 
 /// The use of a node's answer.
@@ -156,6 +162,14 @@ impl Quiescence {
             return Finding::default();
         }
         self.wave_is_out = false;
+        let finding = self.end_wave(now);
+        #[cfg(feature = "sim")]
+        self.note_told(!finding.quiet.is_empty(), self.sums.in_flight());
+        finding
+    }
+
+    /// What follows from a wave that all nodes have answered.
+    fn end_wave(&mut self, now: Instant) -> Finding {
         let in_flight = self.sums.in_flight();
         let stuck = self.standstill.watch(self.sums, now).then_some(Reason::Stuck { in_flight });
         let is_still = self.previous == Some(self.sums);
@@ -229,6 +243,12 @@ impl Lookout {
 /// Asks the coordinator to fire a callback when there is quiescence.
 pub(crate) fn request(pe: &Pe, asker: Asker, callback: ErasedCallback) {
     send(pe, COORDINATOR, Wave::Request { callback, asker });
+}
+
+/// What the coordinator has told so far, and who waits there.
+#[cfg(feature = "sim")]
+pub(crate) fn look_at(coordinator: &Pe) -> (Told, Waiting) {
+    state(coordinator).borrow().look_at()
 }
 
 fn receive(pe: &Pe, wave: Wave) {

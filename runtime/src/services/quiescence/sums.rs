@@ -5,17 +5,17 @@ use serde::{Deserialize, Serialize};
 
 /// Messages sent and processed, by a node or by all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Sums {
-    pub(super) sent: u64,
-    pub(super) processed: u64,
+pub(crate) struct Sums {
+    pub(crate) sent: u64,
+    pub(crate) processed: u64,
     /// Messages in flight that only limit the time of a wait.
-    pub(super) limits: u64,
+    pub(crate) limits: u64,
 }
 
 impl Sums {
     /// The sums of a node. Processed messages are read before sent ones, and limits that were set before those that are over: what
     /// happens meanwhile can only make it seem that more is in flight.
-    pub(super) fn of_node(node: &Node) -> Self {
+    pub(crate) fn of_node(node: &Node) -> Self {
         let all = || node.counters.iter().map(|counters| &***counters).chain([&node.outside]);
         let processed = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.processed.read()));
         let set = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.limits_set.read()));
@@ -27,18 +27,18 @@ impl Sums {
         Self { sent, processed, limits: set.wrapping_sub(over) }
     }
 
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.sent = self.sent.wrapping_add(other.sent);
         self.processed = self.processed.wrapping_add(other.processed);
         self.limits = self.limits.wrapping_add(other.limits);
     }
 
-    pub(super) fn in_flight(self) -> u64 {
+    pub(crate) fn in_flight(self) -> u64 {
         self.sent.wrapping_sub(self.processed)
     }
 
     /// Whether nothing but limits of waits is in flight.
-    pub(super) fn are_limits_alone(self) -> bool {
+    pub(crate) fn are_limits_alone(self) -> bool {
         self.in_flight() == self.limits
     }
 }

@@ -1,0 +1,65 @@
+//! Cast of a simulated job: its nodes and PEs, and in whose surroundings each of their steps runs.
+
+use crate::job::goodbye::Goodbye;
+use crate::node::Node;
+use crate::pe::Pe;
+use chare_lrts::Ambient;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Whoever has turns: PEs by their numbers, and behind them the nodes, which take leave.
+pub(super) type Actor = u32;
+
+/// What becomes of a node.
+pub(super) enum Stage<'a> {
+    Runs,
+    Leaves { goodbye: Goodbye<'a>, until: u64 },
+    Gone,
+}
+
+pub(super) struct SimulatedNode<'a> {
+    pub(super) node: &'a Arc<Node>,
+    pub(super) ambient: &'a Rc<Ambient>,
+    pub(super) stage: Stage<'a>,
+    /// How many of its PEs have not ended.
+    pub(super) running: u32,
+    /// How much longer than others its PEs take.
+    pub(super) slowness: u64,
+}
+
+pub(super) struct SimulatedPe {
+    pub(super) pe: Rc<Pe>,
+    /// Since when it rests, if it does.
+    pub(super) rests_since: Option<u64>,
+    /// Whether it has had its last turn.
+    pub(super) is_over: bool,
+}
+
+/// The nodes and PEs of a job.
+pub(super) struct Cast<'a> {
+    pub(super) nodes: Vec<SimulatedNode<'a>>,
+    pub(super) pes: Vec<SimulatedPe>,
+}
+
+impl Cast<'_> {
+    /// The node of a PE.
+    pub(super) fn node_of(&self, pe: Actor) -> usize {
+        pe as usize / (self.pes.len() / self.nodes.len())
+    }
+
+    /// The actor that takes leave for a node.
+    pub(super) fn actor_of(&self, node: usize) -> Actor {
+        (self.pes.len() + node) as Actor
+    }
+
+    /// The PEs of a node.
+    pub(super) fn pes_of(&self, node: usize) -> &[SimulatedPe] {
+        let pes = self.pes.len() / self.nodes.len();
+        &self.pes[node * pes..(node + 1) * pes]
+    }
+
+    /// Runs `body` at a time in the surroundings of a PE's node, as that PE.
+    pub(super) fn within<R>(&self, now: u64, pe: Actor, body: impl FnOnce(&Self) -> R) -> R {
+        self.nodes[self.node_of(pe)].ambient.within(now, pe.into(), || body(self))
+    }
+}

@@ -1,0 +1,111 @@
+//! Making of a simulated job: its nodes on their network, before anything happens, and what is around `main`.
+
+use crate::api::{context, tasks, time};
+use crate::base::numbering::JobNumbers;
+use crate::job::life::{self, ABOVE, Main, NodeOptions};
+use crate::model::error::JobError;
+use crate::model::ids::NodeId;
+use crate::model::topology::Topology;
+use crate::node::devices::Devices;
+use crate::node::ledger::{Ledger, Shared};
+use crate::node::{Above, Node};
+use crate::pe::panics;
+use crate::transfer::device;
+use chare_lrts::reach::Reach;
+use chare_lrts::simulated::Wires;
+use chare_lrts::{Ambient, LrtsError};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Time after which nothing of what nodes tell each other by themselves is on its way.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// Shape of a simulated job, and what decides about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) nodes: u32,
+    /// Of each node.
+    pub(super) pes: u32,
+    pub(super) hosts: u32,
+    pub(super) seed: u64,
+    /// Whether events are kept.
+    pub(super) is_recorded: bool,
+    /// Whether the oracles watch, and nodes are looked at when `main` is over.
+    pub(super) is_audited: bool,
+}
+
+/// The nodes of a job, before anything happens.
+pub(super) struct Made {
+    pub(super) nodes: Vec<Arc<Node>>,
+    pub(super) ambients: Vec<Rc<Ambient>>,
+    pub(super) wires: Arc<Wires>,
+    /// The ledger of all nodes, if the job is audited.
+    pub(super) book: Option<Shared>,
+}
+
+/// Makes a job of this shape.
+///
+/// # Errors
+/// When the program's types cannot be told apart, or the options do not fit the machine.
+pub(super) fn make(
+    Shape { nodes, pes, hosts, seed, is_audited, .. }: Shape,
+    options: &NodeOptions,
+) -> Result<Made, JobError> {
+    life::check_names()?;
+    panics::install_hook();
+    device::place_values();
+    let host_of = |node: u32| u64::from(node) * u64::from(hosts) / u64::from(nodes);
+    let mut lowest: Vec<NodeId> = Vec::with_capacity(nodes as usize);
+    for node in 0..nodes {
+        let beside = lowest.last().copied().filter(|_| host_of(node - 1) == host_of(node));
+        lowest.push(beside.unwrap_or(NodeId(node)));
+    }
+    let topology = Topology::new(&lowest, pes);
+    let (wires, numbers) = (Wires::new(nodes, seed), JobNumbers::begin_anew());
+    let ambients: Vec<Rc<Ambient>> = (0..nodes).map(|node| Ambient::new(seed, node.into())).collect();
+    let book = is_audited.then(Shared::default);
+    let above = Above {
+        is_timed: options.is_timed,
+        mailbox_bound: options.mailbox,
+        layout_method: options.layouts,
+        tells_ways: options.tells_ways,
+        balancer: options.balancer.clone(),
+        balance_every: options.balance_every,
+        ..ABOVE
+    };
+    let open = |(id, ambient): (NodeId, &Rc<Ambient>)| {
+        ambient.within(0, 0, || {
+            let network = Reach::simulated(id, nodes, &wires, &options.network)
+                .map_err(|cause: LrtsError| JobError::Lrts { node: id, cause })?;
+            let devices = Devices::new(options.device.clone(), 0, pes);
+            // Each has the machine's memory for itself: what a node may keep is not to hang on how many there are.
+            let mut node =
+                Node::new(id, topology.clone(), network, devices, (1, Arc::clone(&numbers)), above.clone());
+            if let Some(book) = &book {
+                node.ledger = Ledger::kept_in(book);
+            }
+            let node = Arc::new(node);
+            life::start_timeline(&node);
+            Ok(node)
+        })
+    };
+    let nodes = (0..).map(NodeId).zip(&ambients).map(open).collect::<Result<_, JobError>>()?;
+    Ok(Made { nodes, ambients, wires, book })
+}
+
+/// Asks for an audit when `main` is over, nothing is in flight, and the nodes have had time to settle.
+pub(super) fn with_audit(main: Main, due: &Arc<AtomicBool>) -> Main {
+    let due = Arc::clone(due);
+    Box::new(move || {
+        Box::pin(async move {
+            main().await;
+            context::all_over().await;
+            time::sleep(SETTLED).await;
+            due.store(true, Ordering::Relaxed);
+            // Before the job ends.
+            tasks::yield_now().await;
+        })
+    })
+}
