@@ -10,6 +10,7 @@ pub(crate) enum Messages {
     /// Shared memory; nodes of other hosts are out of reach.
     Shm,
     /// TCP, also between neighbours.
+    #[cfg(feature = "net")]
     Tcp,
     /// A network with ways of its own to reach memory, also between neighbours.
     #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
@@ -98,6 +99,7 @@ pub const BACKENDS: &[Backend] = &[
         mapping: false,
         kernel_copy: KernelCopy::Required,
     },
+    #[cfg(feature = "net")]
     Backend {
         name: "tcp",
         summary: "any hosts: messages over TCP; memory of this host by CMA unless `+nocma`",
@@ -138,9 +140,21 @@ pub const BACKENDS: &[Backend] = &[
     },
 ];
 
-/// The backends that are features of the build, by names that are the features', and whether this build has them.
-const FEATURES: [(&str, bool); 3] =
-    [("ofi", cfg!(feature = "ofi")), ("verbs", cfg!(feature = "verbs")), ("mpi", cfg!(feature = "mpi"))];
+/// A name that only some builds know: a backend's, and the feature that brings it.
+struct Optional {
+    name: &'static str,
+    feature: &'static str,
+    /// Whether this build has it.
+    is_built: bool,
+}
+
+/// The backends that are features of the build.
+const OPTIONAL: [Optional; 4] = [
+    Optional { name: "tcp", feature: "net", is_built: cfg!(feature = "net") },
+    Optional { name: "ofi", feature: "ofi", is_built: cfg!(feature = "ofi") },
+    Optional { name: "verbs", feature: "verbs", is_built: cfg!(feature = "verbs") },
+    Optional { name: "mpi", feature: "mpi", is_built: cfg!(feature = "mpi") },
+];
 
 /// Finds the backend that a name means.
 ///
@@ -155,21 +169,21 @@ pub fn find(name: &str) -> Result<Backend, LrtsError> {
     })
 }
 
-/// Checks that this build has what an option asks for; names that are no feature's pass.
+/// Checks that this build has the backend that an option asks for; names that each build knows pass, and unknown ones.
 ///
 /// # Errors
 /// [`LrtsError::MissingFeature`].
-pub fn require(feature: &str, option: impl FnOnce() -> String) -> Result<(), LrtsError> {
-    require_among(&FEATURES, feature, option)
+pub fn require(name: &str, option: impl FnOnce() -> String) -> Result<(), LrtsError> {
+    require_among(&OPTIONAL, name, option)
 }
 
 fn require_among(
-    features: &[(&'static str, bool)],
-    feature: &str,
+    optional: &[Optional],
+    name: &str,
     option: impl FnOnce() -> String,
 ) -> Result<(), LrtsError> {
-    match features.iter().find(|(name, is_built)| *name == feature && !is_built) {
-        Some(&(feature, _)) => Err(LrtsError::MissingFeature { option: option(), feature }),
+    match optional.iter().find(|one| one.name == name && !one.is_built) {
+        Some(&Optional { feature, .. }) => Err(LrtsError::MissingFeature { option: option(), feature }),
         None => Ok(()),
     }
 }
@@ -189,16 +203,20 @@ mod tests {
 
     #[test]
     fn what_another_build_has_is_named_with_its_feature() {
-        let of_build = [("ofi", true), ("verbs", false)];
+        let of_build = [("ofi", true), ("verbs", false)].map(|(name, is_built)| Optional {
+            name,
+            feature: name,
+            is_built,
+        });
         assert!(require_among(&of_build, "ofi", || unreachable!("it is there")).is_ok());
-        assert!(require_among(&of_build, "tcp", || unreachable!("no feature's")).is_ok());
+        assert!(require_among(&of_build, "shm", || unreachable!("each build has it")).is_ok());
         let error = require_among(&of_build, "verbs", || "+lrts verbs".to_owned()).unwrap_err().to_string();
         assert!(error.starts_with("`+lrts verbs`: built without the feature `verbs`"), "{error}");
         assert!(
             error.ends_with("`--features chare/verbs`"),
             "a program of one's own has no feature `verbs`: {error}"
         );
-        for (name, is_built) in FEATURES {
+        for Optional { name, is_built, .. } in OPTIONAL {
             let is_missing = matches!(find(name), Err(LrtsError::MissingFeature { .. }));
             assert_ne!(is_built, is_missing, "{name}");
         }

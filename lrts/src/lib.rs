@@ -1,5 +1,6 @@
 //! Low-level runtime system of `chare`: bytes, nodes and memory. It knows no chare.
 
+#[cfg(feature = "net")]
 mod aead;
 mod ambient;
 mod capabilities;
@@ -42,6 +43,7 @@ pub mod reach;
 pub mod shm;
 #[cfg(feature = "sim")]
 pub mod simulated;
+#[cfg(feature = "net")]
 pub mod tcp;
 #[cfg(feature = "verbs")]
 pub mod verbs;

@@ -66,17 +66,20 @@
 //! | feature | adds |
 //! |---|---|
 //! | `launch` (default) | `run`: `+options` of the command line and their twins in the environment; `+n` and `chare-run`, which start processes |
-//! | `ofi`, `verbs`, `mpi` | backends, whose libraries are loaded at run time; building `verbs` needs cmake and libclang |
+//! | `net` (default) | TCP to other hosts, with what proves who is there and protects what goes there; nodes under `mpirun`, `mpiexec` and `srun` |
+//! | `ofi`, `verbs`, `mpi` | `net`, and backends, whose libraries are loaded at run time; building `verbs` needs cmake and libclang |
 //! | `cuda` | devices of NVIDIA, whose driver is loaded at run time; without it, there are software devices |
 //! | `dashboard` | `+dashboard`: a page and metrics of the running job |
 //! | `dsa` | `+dsa`: Intel's DSA makes long copies within a host, where there is one |
 //! | `ndarray` | layouts of the views of `ndarray` |
 //! | `sim` | `Simulation` and `+sim`: jobs of many nodes on one thread, in virtual time, which a seed decides |
 //!
-//! Without `launch` there is no clap, and of tokio no more than two macros. A program then fills in a [`Config`] and runs it by
-//! [`Program::new`]: as one process, or as a node under `mpirun`, `mpiexec`, `srun` or a `chare-run` that was built elsewhere. Its whole
-//! command line is its own, and of the `CHARE_*` variables it reads those alone that its launcher sets, `CHARE_STARTUP_TIMEOUT` and
-//! `CHARE_OTHER_BUILDS`. [`Job::in_process`] is there either way.
+//! Without `launch` there is no clap, and no launcher. A program then fills in a [`Config`] and runs it by [`Program::new`]: as one process,
+//! or as a node under `mpirun`, `mpiexec`, `srun` or a `chare-run` that was built elsewhere. Its whole command line is its own, and of the
+//! `CHARE_*` variables it reads those alone that its launcher sets, `CHARE_STARTUP_TIMEOUT` and `CHARE_OTHER_BUILDS`.
+//!
+//! Without `net` there is no cryptography and no TCP. Nodes of one host meet by shared memory; what would take another path is refused with
+//! the feature's name. Without either, `chare` is 60 crates in place of 96. [`Job::in_process`] is always there.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

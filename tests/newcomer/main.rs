@@ -5,6 +5,7 @@
 //! | file | what the newcomer does |
 //! |---|---|
 //! | `readme` | runs the first command of the README |
+//! | `dependencies` | counts what a first program of one's own is built of |
 //! | `examples` | runs every example without arguments, and asks for its help |
 //! | `output` | reads no more of the output than a line, or none |
 //! | `service` | asks a service from several threads while a chare of it panics, reads its metrics, and stops it |
@@ -13,6 +14,7 @@
 
 #[cfg(feature = "dashboard")]
 mod dashboard;
+mod dependencies;
 mod examples;
 mod output;
 mod readme;

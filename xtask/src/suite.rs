@@ -30,7 +30,9 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
         report.add(Tools::run(&tools.clippy, Step::cargo(&format!("lints: {feature} alone"), &lints)));
     }
     let lints = "clippy --package chare --no-default-features -- -D warnings";
-    report.add(Tools::run(&tools.clippy, Step::cargo("lints: no launch", lints)));
+    report.add(Tools::run(&tools.clippy, Step::cargo("lints: no features", lints)));
+    let lints = "clippy --package chare --no-default-features --features launch -- -D warnings";
+    report.add(Tools::run(&tools.clippy, Step::cargo("lints: no net", lints)));
     let lints = "clippy --package chare-device -- -D warnings";
     report.add(Tools::run(&tools.clippy, Step::cargo("lints: no cuda", lints)));
     aarch64::check(&tools.clippy, report);
@@ -43,6 +45,14 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     // Passing tests may have skipped something; their output says so. `--bins` would link a second executable of each program.
     let test = format!("test --workspace --features {FEATURES} --no-fail-fast");
     report.add(Step::cargo("tests", &format!("{test} --tests -- --show-output")).run());
+    // What a build without TCP refuses, it alone can test.
+    report.add(
+        Step::cargo(
+            "tests: no net",
+            "test --package chare-lrts --no-default-features --lib -- by_tcp listening launchers",
+        )
+        .run(),
+    );
     if !quick {
         instructions::run(&instructions::Options::default(), report);
     }

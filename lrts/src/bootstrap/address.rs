@@ -1,6 +1,8 @@
 //! Addresses of this host, and the one by which other hosts reach it.
 
+#[cfg(feature = "net")]
 use nix::ifaddrs::getifaddrs;
+#[cfg(feature = "net")]
 use nix::net::if_::InterfaceFlags;
 use std::io;
 use std::net::IpAddr;
@@ -17,6 +19,7 @@ pub(super) struct Own {
 ///
 /// # Errors
 /// The kernel does not say.
+#[cfg(feature = "net")]
 pub(super) fn own() -> io::Result<Vec<Own>> {
     // Not `IFF_RUNNING`, which a queue of the kernel's sets later than the interface has its carrier, on a busy machine a second later.
     let up = InterfaceFlags::IFF_UP | InterfaceFlags::IFF_LOWER_UP;
@@ -35,6 +38,17 @@ pub(super) fn own() -> io::Result<Vec<Own>> {
             IpAddr::V6(address) => !address.is_unicast_link_local(),
         });
     Ok(own.collect())
+}
+
+/// No address: nodes of other hosts are out of reach.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "net"))]
+pub(super) fn own() -> io::Result<Vec<Own>> {
+    Err(io::Error::other(
+        "the program was built without the feature `net` of the crate `chare`; build it with `--features chare/net`",
+    ))
 }
 
 /// The address among `own` by which other hosts reach this host when nobody says which: the one to which ssh came, as `SSH_CONNECTION`

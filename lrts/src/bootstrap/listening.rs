@@ -9,8 +9,11 @@ use super::address::{self, Own};
 use crate::error::LrtsError;
 use ipnet::IpNet;
 use std::fmt;
+#[cfg(feature = "net")]
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
+#[cfg(feature = "net")]
+use std::net::SocketAddr;
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -109,6 +112,7 @@ impl IntoIterator for Ports {
 ///
 /// # Errors
 /// `failed` makes one of what `listen` met; all ports are used.
+#[cfg(feature = "net")]
 pub(crate) fn listen_within<T>(
     ports: Option<Ports>,
     address: IpAddr,
@@ -205,6 +209,16 @@ mod tests {
         }
     }
 
+    #[cfg(not(feature = "net"))]
+    #[test]
+    fn who_cannot_look_for_an_interface_says_what_would() {
+        let listening = Listening { interface: "lo".parse().ok(), ports: None };
+        let error = listening.address(false).unwrap_err().to_string();
+        assert!(error.contains("`--features chare/net`"), "{error}");
+        assert_eq!(Listening::default().address(false).expect("nobody asks"), None);
+    }
+
+    #[cfg(feature = "net")]
     #[test]
     fn loopback_is_an_interface_and_what_is_none_is_named_with_those_there_are() {
         let by = |text: &str| {

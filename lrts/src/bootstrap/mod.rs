@@ -9,8 +9,10 @@ mod host;
 pub mod hosts;
 mod inherited;
 pub mod launched;
+pub mod launchers;
 pub mod listening;
 pub mod local;
+#[cfg(feature = "net")]
 pub mod managed;
 mod membership;
 mod quit;

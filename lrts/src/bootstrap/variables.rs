@@ -8,6 +8,7 @@ fn is_alone() -> bool {
 }
 
 /// Sets a variable where that is sound.
+#[cfg(feature = "net")]
 pub(super) fn set(name: &str, value: &str) {
     if is_alone() {
         // SAFETY: no other thread exists that could read the environment meanwhile or start one that does.

@@ -24,10 +24,13 @@
 //! 7. Memory of ended registrations is collected by the code that registered it, with [`Regions::reap`].
 
 mod backend;
+mod by_tcp;
 mod choose;
 mod copying;
 mod fabric;
 mod network;
+#[cfg(not(feature = "net"))]
+mod no_tcp;
 mod open;
 mod options;
 mod paths;
@@ -58,9 +61,9 @@ use crate::lrts::Lrts;
 use crate::memory::MemoryMut;
 use crate::region::Regions;
 use crate::shm::Shm;
-use crate::tcp::Tcp;
 use crate::waker::Waker;
 use crate::wrappers::{TraceFile, Wrapped};
+use by_tcp::Tcp;
 use fabric::Fabric;
 use parking_lot::Mutex;
 use route::{Carrier, Peer, Route};

@@ -2,8 +2,9 @@
 //!
 //! Collective: all nodes of a job decide alike, because all have the same options and know who is whose neighbour.
 
+use super::by_tcp::{self, Tcp, TcpOptions};
 use super::network::open_network;
-use super::options::{PATIENCE, ReachOptions};
+use super::options::{PATIENCE, ReachOptions, exclude};
 use super::paths::{self, NoPath};
 use super::route::{Carrier, Route};
 use super::{Parts, Reach};
@@ -19,7 +20,6 @@ use crate::host::HostPeers;
 use crate::ids::NodeId;
 use crate::region::Regions;
 use crate::shm::Shm;
-use crate::tcp::{Protection, Tcp, TcpOptions};
 use crate::wrappers::Wrappers;
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Plan {
             shm,
             mapping: backend.mapping && shm,
             network,
-            tcp: tcp_options(network, options)?,
+            tcp: by_tcp::plan(network, options)?,
             kernel_copy: backend.kernel_copy != KernelCopy::Forbidden && !options.nocma && !options.nolocal,
             forbidden_by,
         })
@@ -88,29 +88,6 @@ impl Plan {
     fn needs_host_peers(&self) -> bool {
         self.shm || self.kernel_copy
     }
-}
-
-fn exclude<T>(one: &str, other: String) -> Result<T, LrtsError> {
-    Err(LrtsError::Bootstrap(format!("`{one}` and `{other}` exclude each other; leave one out")))
-}
-
-/// What the options ask of TCP.
-fn tcp_options(network: Option<Network>, options: &ReachOptions) -> Result<TcpOptions, LrtsError> {
-    let flips = options.fault.as_ref().is_some_and(|plan| plan.flip.is_some());
-    let protection = match (options.encrypt, options.clear, network) {
-        (true, true, _) => return exclude("+encrypt", "+clear".to_owned()),
-        (true, false, Some(network)) => {
-            return Err(LrtsError::Bootstrap(format!(
-                "`+encrypt` seals what goes over TCP, and what goes over {} stays readable; leave one of them out",
-                network.name()
-            )));
-        }
-        (false, true, _) if flips => return exclude("+fault flip", "+clear".to_owned()),
-        (true, false, None) => Protection::Seals,
-        (false, true, _) => Protection::Clear,
-        (false, false, _) => Protection::Tags,
-    };
-    Ok(TcpOptions { protection, nolocal: options.nolocal, fault: options.fault.clone() })
 }
 
 /// Checks that the options about tags fit the others.
@@ -147,11 +124,11 @@ fn agree_on_tags(
 }
 
 /// The nodes to which no bit flips though the options ask for it, in words.
-fn spared(options: &ReachOptions, carriers: &[Carrier], tcp: &Tcp) -> Option<String> {
+fn spared(options: &ReachOptions, carriers: &[Carrier], tcp: Option<&Tcp>) -> Option<String> {
     options.fault.as_ref()?.flip?;
     let is_spared = |(peer, carrier): (NodeId, &Carrier)| match carrier {
         Carrier::Myself => false,
-        Carrier::Tcp => tcp.protection(peer).is_empty(),
+        Carrier::Tcp => tcp.is_none_or(|tcp| tcp.protection(peer).is_empty()),
         Carrier::Shm | Carrier::Fabric => true,
     };
     let spared = (0..).map(NodeId).zip(carriers).filter(|one| is_spared(*one)).count();
@@ -223,8 +200,7 @@ impl Reach {
         let by = |wanted| (0..nodes).map(NodeId).filter(|peer| carriers[peer.index()] == wanted).collect();
         let tcp_peers: Vec<NodeId> = by(Carrier::Tcp);
         let fabric_peers: Vec<NodeId> = by(Carrier::Fabric);
-        // Also without peers: other nodes may have some, and opening is collective.
-        let tcp = Tcp::open(bootstrap, &tcp_peers, &plan.tcp, PATIENCE)?;
+        let tcp = by_tcp::open(bootstrap, &tcp_peers, &plan.tcp)?;
         let shm = host_peers.as_ref().filter(|_| plan.shm).map(|host| Shm::open(Arc::clone(host)));
         let cma = match host_peers.as_ref().filter(|_| plan.kernel_copy) {
             Some(host) => Some(Cma::agree(Arc::clone(host), bootstrap)?),
@@ -232,8 +208,11 @@ impl Reach {
         };
         let (engines, no_engine) = open_engines(node, options);
         let cma_warning = cma.as_ref().and_then(Cma::warning);
-        let warnings =
-            cma_warning.into_iter().chain(spared(options, &carriers, &tcp)).chain(no_engine).collect();
+        let warnings = cma_warning
+            .into_iter()
+            .chain(spared(options, &carriers, tcp.as_ref()))
+            .chain(no_engine)
+            .collect();
         if plan.backend.kernel_copy == KernelCopy::Required {
             require_kernel_copy(&carriers, cma.as_ref())?;
         }
@@ -241,7 +220,7 @@ impl Reach {
             .as_ref()
             .filter(|host| plan.mapping && host.nodes().next().is_some())
             .map(|host| Arc::clone(host.arenas()));
-        let tcp = (!tcp_peers.is_empty()).then(|| wrappers.around(tcp)).transpose()?;
+        let tcp = tcp.map(|tcp| wrappers.around(tcp)).transpose()?;
         let tcp = tcp.map(|tcp| Emulated::new(tcp, Arc::clone(&regions), nodes));
         let shm = shm.map(|shm| wrappers.around(shm)).transpose()?;
         let shm = shm.map(|shm| Emulated::new(shm, Arc::clone(&regions), nodes));

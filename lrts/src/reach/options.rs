@@ -1,6 +1,7 @@
 //! Options of `reach`: the paths that the user allows, and what is put around the backends.
 
 use crate::bootstrap::listening::Listening;
+use crate::error::LrtsError;
 use crate::wrappers::FaultPlan;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,4 +38,9 @@ pub struct ReachOptions {
     pub verbs: Option<String>,
     /// `+interface NAME|CIDR`, `+ports A-B`: where nodes listen for those of other hosts.
     pub listening: Listening,
+}
+
+/// Refuses options that exclude each other.
+pub(super) fn exclude<T>(one: &str, other: String) -> Result<T, LrtsError> {
+    Err(LrtsError::Bootstrap(format!("`{one}` and `{other}` exclude each other; leave one out")))
 }

@@ -126,6 +126,7 @@ mod tests {
         assert_eq!(nearest(true, true, false), Ok(Carrier::Fabric));
         assert_eq!(nearest(false, false, true), Ok(Carrier::Tcp));
         assert_eq!(nearest(true, false, false), Ok(Carrier::Tcp));
+        #[cfg(feature = "net")]
         assert_eq!(carrier(Messages::Tcp, true, false, true), Ok(Carrier::Tcp));
         let shm = |is_allowed, is_neighbour| carrier(Messages::Shm, is_allowed, false, is_neighbour);
         assert_eq!(shm(true, true), Ok(Carrier::Shm));

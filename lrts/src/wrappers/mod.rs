@@ -13,16 +13,20 @@
 
 mod delegation;
 mod fault;
+#[cfg(feature = "net")]
 mod flip;
 mod plan;
+#[cfg(feature = "net")]
 mod tags;
 mod trace;
 mod wrapped;
 
 use delegation::{inner, pass_on};
 pub use fault::Fault;
+#[cfg(feature = "net")]
 pub(crate) use flip::Flip;
 pub use plan::{FaultPlan, FaultPlanError};
+#[cfg(feature = "net")]
 pub(crate) use tags::Tags;
 pub use trace::{Trace, TraceFile};
 pub(crate) use wrapped::{Wrapped, Wrappers};

@@ -1,6 +1,8 @@
 //! Wrapped backend: one as a job uses it, bare or within the wrappers that its options ask for.
 
-use super::{Fault, FaultPlan, Tags, Trace, TraceFile, pass_on};
+#[cfg(feature = "net")]
+use super::Tags;
+use super::{Fault, FaultPlan, Trace, TraceFile, pass_on};
 use crate::bootstrap::JobKey;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -68,6 +70,7 @@ impl Wrappers {
         if let Some(plan) = &self.fault {
             outer = Arc::new(Fault::around(outer, self.node, plan)?);
         }
+        #[cfg(feature = "net")]
         if let Some((key, nodes)) = tags {
             outer = Arc::new(Tags::around(outer, key, self.node, *nodes));
         }

@@ -10,7 +10,6 @@
 
 #![expect(clippy::disallowed_methods, reason = "a process manager answers in real time")]
 
-mod environment;
 mod hex_chunks;
 #[cfg(feature = "mpi")]
 pub(crate) mod mpi;
@@ -20,23 +19,25 @@ mod pmix;
 mod process_manager;
 
 use super::control::VALUE_BYTES_MAX;
-use super::{Bootstrap, JobKey, Membership, host};
+use super::launchers::{self, ManagerFound};
+use super::{Bootstrap, JobKey, Membership, host, variables};
 use crate::codec;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 #[cfg(feature = "mpi")]
 use chare_mpi_sys::{Communicator, Threads};
-use environment::ManagerFound;
 use hex_chunks::{from_hex_chunks, to_hex_chunks};
 use neighbours::Meeting;
+use pmi1::Pmi1;
+use pmix::Pmix;
 use process_manager::ProcessManager;
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "mpi")]
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The environment variable in which a node tells its children that its place is taken.
-pub const VARIABLE: &str = environment::TAKEN;
+/// The variables that would make a child believe that it is this process.
+const PMI1_VARIABLES: [&str; 3] = ["PMI_FD", "PMI_RANK", "PMI_SIZE"];
 
 /// What a node tells the others about itself.
 #[derive(Serialize, Deserialize)]
@@ -61,14 +62,6 @@ pub struct Managed {
 }
 
 impl Managed {
-    /// How many processes a foreign launcher says that it started; `None`: this process was not started by one.
-    ///
-    /// # Errors
-    /// When a launcher started several processes but left no way to find the others; the message says what to do.
-    pub fn processes() -> Result<Option<u32>, LrtsError> {
-        ManagerFound::processes_launched()
-    }
-
     /// This process's place, if a foreign launcher started it; blocks until all processes of the job have started, at most
     /// for `patience`.
     ///
@@ -79,7 +72,7 @@ impl Managed {
     /// When the process manager or another process does not answer, or a neighbour cannot be met.
     pub fn from_environment(patience: Duration) -> Result<Option<Self>, LrtsError> {
         let Some(found) = ManagerFound::of_this_process()? else { return Ok(None) };
-        let manager = found.connect(patience).map_err(LrtsError::Bootstrap)?;
+        let manager = connect(found, patience).map_err(LrtsError::Bootstrap)?;
         Self::join(manager, patience).map(Some)
     }
 
@@ -217,6 +210,20 @@ impl Bootstrap for Managed {
                 .map_err(|cause| failed(format!("what {} published: {cause}", NodeId(rank))))
             })
             .collect()
+    }
+}
+
+/// Connects to a process manager.
+fn connect(found: ManagerFound, patience: Duration) -> Result<Box<dyn ProcessManager>, String> {
+    launchers::take_place();
+    match found {
+        // Its library reads the variables and starts a thread, after which nobody may take them out.
+        ManagerFound::Pmix { .. } => Ok(Box::new(Pmix::connect(patience)?)),
+        ManagerFound::Pmi1 { descriptor, .. } => {
+            let manager = Pmi1::connect(descriptor, patience)?;
+            variables::remove(&PMI1_VARIABLES);
+            Ok(Box::new(manager))
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 /// Variables of the family that are no twins: those of launchers and nodes. Tests may use those with the prefix below as they like.
 const OTHER_VARIABLES: [&str; 4] = [
     chare_lrts::bootstrap::launched::VARIABLE,
-    chare_lrts::bootstrap::managed::VARIABLE,
+    chare_lrts::bootstrap::launchers::TAKEN,
     TIMEOUT_VARIABLE,
     build::VARIABLE,
 ];

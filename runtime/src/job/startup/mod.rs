@@ -10,10 +10,14 @@
 #[cfg(feature = "launch")]
 pub(crate) mod command_line;
 mod end;
+#[cfg(feature = "net")]
+mod managed;
 #[cfg(feature = "mpi")]
 mod mpi;
 #[cfg(not(feature = "launch"))]
 mod no_launcher;
+#[cfg(not(feature = "net"))]
+mod not_managed;
 mod start;
 mod telling;
 
@@ -22,7 +26,6 @@ use crate::job::asking;
 #[cfg(feature = "dashboard")]
 use crate::job::dashboard::Dashboard;
 use crate::job::life::{self, Main, NodeOptions, ReadyNode};
-use crate::job::patience;
 use crate::job::pes::Pes;
 use crate::job::settings::Config;
 #[cfg(feature = "sim")]
@@ -34,8 +37,10 @@ use crate::model::error::JobError;
 use crate::node::Node;
 use crate::node::devices::DeviceChoice;
 use crate::services::shutdown::{self, Held};
-use chare_lrts::bootstrap::launched::{Launched, Ordered};
+use chare_lrts::bootstrap::launched::{self, Launched, Ordered};
+use chare_lrts::bootstrap::launchers;
 use chare_lrts::bootstrap::listening::Listening;
+#[cfg(feature = "net")]
 use chare_lrts::bootstrap::managed::Managed;
 use chare_lrts::bootstrap::single::Single;
 use chare_lrts::bootstrap::{Bootstrap, quit};
@@ -111,8 +116,7 @@ impl Program {
 
     /// Whether a launcher started this process as one node of its job; [`Program::nodes`] is then the launcher's business.
     pub fn is_launched(&self) -> bool {
-        std::env::var_os(chare_lrts::bootstrap::launched::VARIABLE).is_some()
-            || matches!(Managed::processes(), Ok(Some(2..)))
+        std::env::var_os(launched::VARIABLE).is_some() || matches!(launchers::processes(), Ok(Some(2..)))
     }
 
     /// The paths between nodes, as the options or [`Program::network`] chose them.
@@ -206,7 +210,8 @@ impl Program {
         if self.is_over_mpi() {
             return self.find_role_in_mpi();
         }
-        match Managed::processes()? {
+        let processes = launchers::processes()?;
+        match processes {
             // One process of a foreign launcher may start a job of its own.
             None | Some(1) if nodes > 1 => return Ok(Role::Launcher),
             Some(processes) if nodes > 1 => {
@@ -216,8 +221,7 @@ impl Program {
             }
             _ => {}
         }
-        let patience = startup_patience()?;
-        Ok(Managed::from_environment(patience)?.map_or(Role::Alone, Role::Managed))
+        Ok(self.find_place(processes)?.map_or(Role::Alone, Role::Managed))
     }
 
     fn options(&self) -> NodeOptions {
@@ -302,18 +306,6 @@ impl Program {
     fn run_alone(&self, main: Main) -> ExitCode {
         let opened = life::open(&self.options(), JobNumbers::begin(), &mut Single::new());
         self.drive(opened, (Some(main), None), say).exit()
-    }
-
-    /// Runs a node of a job that a foreign launcher started. The node that fails prints the cause; the others were told by it.
-    fn run_managed(&self, mut managed: Managed, main: Main) -> ExitCode {
-        let held = hold_signals(managed.node());
-        let main = (managed.node() == NodeId(0)).then_some(main);
-        let opened = life::open(&self.options(), JobNumbers::begin(), &mut managed);
-        let session = managed.into_session();
-        let end = self.drive(opened, (main, held), say);
-        // After a failure too: a launcher that believes a process has crashed throws its last output away.
-        session.finish();
-        end.exit()
     }
 
     /// Runs a node of a job that our own launcher started: failures are reported to the launcher, which prints them, once.
@@ -407,6 +399,10 @@ impl Program {
     }
 }
 
+/// A place in the job of a foreign launcher, which nobody has in this build.
+#[cfg(not(feature = "net"))]
+type Managed = std::convert::Infallible;
+
 /// The role of a process in its job.
 enum Role {
     /// A node; our own launcher started it.
@@ -432,8 +428,4 @@ fn end_as_ordered(end: Ordered) {
 fn hold_signals(node: NodeId) -> Option<Held> {
     let cannot = |cause: &io::Error| events::warn(format_args!("SIGINT and SIGTERM are not held: {cause}"));
     (node != NodeId(0)).then(|| shutdown::hold().inspect_err(cannot).ok()).flatten()
-}
-
-fn startup_patience() -> Result<Duration, Refusal> {
-    patience::startup_timeout().map_err(|error| Refusal::Options(LrtsError::Bootstrap(error.to_string())))
 }

@@ -2,7 +2,8 @@
 
 #![expect(unsafe_code, reason = "takes a communicator's number from the program")]
 
-use crate::job::startup::{Program, Refusal, Role, refuse, startup_patience};
+use super::managed::startup_patience;
+use super::{Program, Refusal, Role, refuse};
 use chare_lrts::LrtsError;
 use chare_lrts::bootstrap::managed::Managed;
 use std::process::ExitCode;

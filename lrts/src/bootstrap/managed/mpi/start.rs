@@ -8,7 +8,7 @@
 #![expect(unsafe_code, reason = "initialises MPI")]
 
 use super::final_error;
-use crate::bootstrap::managed::environment::ManagerFound;
+use crate::bootstrap::launchers;
 use crate::bootstrap::quit::quit;
 use crate::error::LrtsError;
 use crate::events;
@@ -46,7 +46,7 @@ pub fn start(library: Option<&str>, threads: Threads) -> Result<(Communicator, b
     }
     // SAFETY: MPI is initialised, and this thread did it, or whoever did it starts a job from here.
     let world = unsafe { Communicator::world(library) }.map_err(|error| failed(library, &error))?;
-    match ManagerFound::processes_launched()? {
+    match launchers::processes()? {
         Some(processes) if processes != world.size() => Err(LrtsError::Bootstrap(format!(
             "{} sees {} process where a launcher started {processes}: that launcher belongs to another MPI, whose library `+mpi \
              LIBRARY` names",

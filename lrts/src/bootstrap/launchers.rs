@@ -1,11 +1,17 @@
-//! Environment of foreign launchers: tells by their variables which process manager started this process.
+//! Foreign launchers: which of them started this process, and as one of how many, by their variables. How it finds the others never stands
+//! here.
 
-use super::pmi1::Pmi1;
-use super::pmix::Pmix;
-use super::process_manager::ProcessManager;
-use crate::bootstrap::variables;
+#[cfg(feature = "net")]
+use super::variables;
 use crate::error::LrtsError;
-use std::time::Duration;
+
+/// How many processes a foreign launcher says that it started; `None`: this process was not started by one.
+///
+/// # Errors
+/// When a launcher started several processes but left no way to find the others; the message says what to do.
+pub fn processes() -> Result<Option<u32>, LrtsError> {
+    Ok(ManagerFound::of_this_process()?.map(|found| found.processes()))
+}
 
 /// A process manager that says it started this process.
 #[derive(PartialEq, Eq, Debug)]
@@ -16,12 +22,9 @@ pub(super) enum ManagerFound {
     Pmi1 { descriptor: i32, processes: u32 },
 }
 
-/// The variables that would make a child believe that it is this process.
-const PMI1_VARIABLES: [&str; 3] = ["PMI_FD", "PMI_RANK", "PMI_SIZE"];
-
 /// The variable in which a node tells its children whose place theirs is not: [`place`], as the node found it. Others of its
 /// launcher's variables cannot be taken away from them.
-pub(super) const TAKEN: &str = "CHARE_TAKEN_PLACE";
+pub const TAKEN: &str = "CHARE_TAKEN_PLACE";
 
 /// What tells one process of foreign launchers from all others, as far as children inherit it.
 fn place(variable: impl Fn(&str) -> Option<String>) -> String {
@@ -78,14 +81,6 @@ impl ManagerFound {
         Self::from_environment(|name| std::env::var(name).ok()).map_err(LrtsError::Bootstrap)
     }
 
-    /// How many processes a foreign launcher says that it started, if one started this process.
-    ///
-    /// # Errors
-    /// As [`ManagerFound::from_environment`].
-    pub(super) fn processes_launched() -> Result<Option<u32>, LrtsError> {
-        Ok(Self::of_this_process()?.map(|found| found.processes()))
-    }
-
     /// How many processes the launcher says it started; 1 if it does not say.
     fn processes(&self) -> u32 {
         match self {
@@ -93,25 +88,40 @@ impl ManagerFound {
             Self::Pmi1 { processes, .. } => *processes,
         }
     }
+}
 
-    /// Connects to the process manager.
-    pub(super) fn connect(self, patience: Duration) -> Result<Box<dyn ProcessManager>, String> {
-        variables::set(TAKEN, &place(|name| std::env::var(name).ok()));
-        match self {
-            // Its library reads the variables and starts a thread, after which nobody may take them out.
-            Self::Pmix { .. } => Ok(Box::new(Pmix::connect(patience)?)),
-            Self::Pmi1 { descriptor, .. } => {
-                let manager = Pmi1::connect(descriptor, patience)?;
-                variables::remove(&PMI1_VARIABLES);
-                Ok(Box::new(manager))
-            }
-        }
+/// Tells children of this process, where that is sound, that its place is taken.
+#[cfg(feature = "net")]
+pub(super) fn take_place() {
+    variables::set(TAKEN, &place(|name| std::env::var(name).ok()));
+}
+
+/// Refuses to be one of several processes, which this build could not find.
+///
+/// # Errors
+/// There are several: each would be a job of its own.
+#[cfg(not(feature = "net"))]
+pub fn refuse_company(processes: Option<u32>) -> Result<(), LrtsError> {
+    match processes {
+        Some(processes @ 2..) => Err(LrtsError::Bootstrap(format!(
+            "a launcher started {processes} processes, and this program was built without the feature `net` of the crate `chare`, by which \
+             they would find each other; build it with `--features chare/net`"
+        ))),
+        _ => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(not(feature = "net"))]
+    #[test]
+    fn processes_that_would_not_find_each_other_do_not_start() {
+        assert!(refuse_company(None).is_ok() && refuse_company(Some(1)).is_ok());
+        let error = refuse_company(Some(2)).expect_err("there is another one").to_string();
+        assert!(error.contains("started 2 processes") && error.contains("`--features chare/net`"), "{error}");
+    }
 
     fn found(variables: &[(&str, &str)]) -> Result<Option<ManagerFound>, String> {
         ManagerFound::from_environment(|name| {
