@@ -7,7 +7,7 @@ use crate::model::ids::PeId;
 use crate::model::registry::Standing;
 
 /// Where an element lives, and what is under way. `E` comes along with the news of an end.
-pub(super) enum Place<E> {
+pub(super) enum Residence<E> {
     /// At home; something of the journey is still out.
     Home,
     /// On the way to that PE from its home, where it lived or its construction was granted.
@@ -45,7 +45,7 @@ pub(super) enum Search {
 
 /// The entry of one element.
 pub(super) struct Entry<C, E> {
-    pub(super) place: Place<E>,
+    pub(super) residence: Residence<E>,
     pub(super) journey: Journey,
     /// Where it lives: calls that were sent for the second time, and of which nobody has said that they were delivered.
     pub(super) pins: u32,
@@ -59,19 +59,19 @@ impl<C, E> Entry<C, E> {
     /// That of an element at home, of which nothing is out.
     pub(super) fn new(journey: Journey, standing: Standing) -> Self {
         let contributions = InOrder::default();
-        Self { place: Place::Home, journey, pins: 0, copies: 0, standing, contributions }
+        Self { residence: Residence::Home, journey, pins: 0, copies: 0, standing, contributions }
     }
 
     /// Finds the element, for a call that has come to its home, perhaps back; pins it where the call is sent for the second time.
     pub(super) fn search(&mut self, sought: Option<Sought>, rules: Rules) -> Search {
-        let (at, stay) = match self.place {
-            Place::Home => return Search::Home,
-            Place::Coming { .. } | Place::Moving { .. } => return Search::UnderWay,
-            Place::Lost { .. } | Place::Ended(_) => return Search::Ended,
-            Place::Elsewhere { at, stay } => (at, stay),
+        let (at, stay) = match self.residence {
+            Residence::Home => return Search::Home,
+            Residence::Coming { .. } | Residence::Moving { .. } => return Search::UnderWay,
+            Residence::Lost { .. } | Residence::Ended(_) => return Search::Ended,
+            Residence::Elsewhere { at, stay } => (at, stay),
         };
         if sought.is_some_and(|sought| sought.stay == stay) && rules.hold(Rule::ProofOfEnd) {
-            self.place = Place::Lost { at, stay };
+            self.residence = Residence::Lost { at, stay };
             return Search::Ended;
         }
         let is_pinned = sought.is_some() && rules.hold(Rule::Pins);

@@ -50,7 +50,7 @@ pub(crate) use travel::{Journey, Sought, Stay, Traveller};
 
 use crate::model::ids::{Index, PeId};
 use crate::model::registry::Standing;
-use entry::{Entry, Place, Search};
+use entry::{Entry, Residence, Search};
 use rules::{Rule, Rules};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map;
@@ -79,9 +79,9 @@ fn grant(granted: &mut Stay) -> Stay {
 impl<C, E> Home<C, E> {
     /// Where an element lives.
     pub(crate) fn find(&self, index: Index) -> Whereabouts {
-        match self.entries.get(&index).map(|entry| &entry.place) {
-            None | Some(Place::Home) => Whereabouts::AtHomeOrNowhere,
-            Some(Place::Elsewhere { at, .. }) => Whereabouts::On(*at),
+        match self.entries.get(&index).map(|entry| &entry.residence) {
+            None | Some(Residence::Home) => Whereabouts::AtHomeOrNowhere,
+            Some(Residence::Elsewhere { at, .. }) => Whereabouts::On(*at),
             Some(_) => Whereabouts::UnderWay,
         }
     }
@@ -98,8 +98,8 @@ impl<C, E> Home<C, E> {
     pub(crate) fn leave(&mut self, index: Index, to: PeId, standing: Standing) -> Traveller {
         let stay = grant(&mut self.granted);
         let entry = self.entries.entry(index).or_insert_with(|| Entry::new(Journey::begin(stay), standing));
-        assert!(matches!(entry.place, Place::Home), "an element leaves its home when it is there");
-        entry.place = Place::Coming { to, stay };
+        assert!(matches!(entry.residence, Residence::Home), "an element leaves its home when it is there");
+        entry.residence = Residence::Coming { to, stay };
         Traveller::new(entry.journey, stay, entry.contributions.leave())
     }
 
@@ -107,10 +107,10 @@ impl<C, E> Home<C, E> {
     pub(crate) fn wish(&mut self, index: Index, (from, stay): (PeId, Stay), to: PeId) -> Wish {
         let Some(entry) = self.entries.get_mut(&index) else { return Wish::Obsolete };
         let is_of = |at: PeId, other: Stay| at == from && other == stay;
-        match entry.place {
-            Place::Elsewhere { at, stay: of } if is_of(at, of) && at != to => {}
-            Place::Coming { to: at, stay: of } if is_of(at, of) => return Wish::Keep,
-            Place::Moving { from: at, left: of, .. } | Place::Moving { to: at, stay: of, .. }
+        match entry.residence {
+            Residence::Elsewhere { at, stay: of } if is_of(at, of) && at != to => {}
+            Residence::Coming { to: at, stay: of } if is_of(at, of) => return Wish::Keep,
+            Residence::Moving { from: at, left: of, .. } | Residence::Moving { to: at, stay: of, .. }
                 if is_of(at, of) =>
             {
                 if self.rules.hold(Rule::OneThingUnderWay) {
@@ -123,7 +123,7 @@ impl<C, E> Home<C, E> {
             return Wish::Keep;
         }
         let granted = grant(&mut self.granted);
-        entry.place = Place::Moving { from, left: stay, to, stay: granted };
+        entry.residence = Residence::Moving { from, left: stay, to, stay: granted };
         Wish::Granted(granted)
     }
 
@@ -133,12 +133,12 @@ impl<C, E> Home<C, E> {
     /// When nobody let it go, in words.
     pub(crate) fn stayed(&mut self, index: Index, (from, stay): (PeId, Stay)) -> Result<bool, String> {
         let Some(entry) = self.find_entry(index, stay)? else { return Ok(false) };
-        match entry.place {
-            Place::Moving { from: at, left, .. } if at == from && left == stay => {
-                entry.place = Place::Elsewhere { at: from, stay };
+        match entry.residence {
+            Residence::Moving { from: at, left, .. } if at == from && left == stay => {
+                entry.residence = Residence::Elsewhere { at: from, stay };
                 Ok(true)
             }
-            Place::Elsewhere { stay: of, .. } if of == stay => {
+            Residence::Elsewhere { stay: of, .. } if of == stay => {
                 Err(format!("{from} says that it could not leave, and nobody let it go"))
             }
             _ => Ok(false),
@@ -151,15 +151,15 @@ impl<C, E> Home<C, E> {
     /// When it was not sent there, or has arrived before, in words.
     pub(crate) fn arrived(&mut self, index: Index, (at, stay): (PeId, Stay)) -> Result<bool, String> {
         let Some(entry) = self.find_entry(index, stay)? else { return Ok(false) };
-        match entry.place {
-            Place::Coming { to, stay: of } | Place::Moving { to, stay: of, .. } if of == stay => {
+        match entry.residence {
+            Residence::Coming { to, stay: of } | Residence::Moving { to, stay: of, .. } if of == stay => {
                 if to != at {
                     return Err(format!("{at} says that it has arrived, and it was sent to {to}"));
                 }
-                entry.place = Place::Elsewhere { at, stay };
+                entry.residence = Residence::Elsewhere { at, stay };
                 Ok(true)
             }
-            Place::Elsewhere { stay: of, .. } if of == stay => {
+            Residence::Elsewhere { stay: of, .. } if of == stay => {
                 Err(format!("{at} says that it has arrived, which it had before"))
             }
             _ => Ok(false),
@@ -179,8 +179,7 @@ impl<C, E> Home<C, E> {
     ) -> Result<(), String> {
         let entry = self.find_entry(index, traveller.stay)?;
         let is_it = |entry: &&mut Entry<C, E>| {
-            let sent =
-                matches!(entry.place, Place::Moving { to, stay, .. } if to == here && stay == traveller.stay);
+            let sent = matches!(entry.residence, Residence::Moving { to, stay, .. } if to == here && stay == traveller.stay);
             sent && entry.journey == traveller.journey
         };
         let entry = entry.filter(is_it).ok_or("it comes home, and was not sent there")?;
@@ -188,7 +187,7 @@ impl<C, E> Home<C, E> {
         let copies = copies.ok_or("it comes home, and has heard more broadcasts than there were")?;
         entry.contributions.end(traveller.contributed)?;
         entry.copies = copies;
-        entry.place = Place::Home;
+        entry.residence = Residence::Home;
         Ok(())
     }
 
@@ -205,13 +204,15 @@ impl<C, E> Home<C, E> {
         news: E,
     ) -> Result<(), String> {
         let rules = self.rules;
-        let is_it = |entry: &&mut Entry<C, E>| match entry.place {
-            Place::Elsewhere { at, stay: of } | Place::Lost { at, stay: of } => (at, of) == (from, stay),
-            Place::Coming { to, stay: of } => (to, of) == (from, stay) && rules.hold(Rule::EndIsArrival),
-            Place::Moving { from: at, left, to, stay: of } => {
+        let is_it = |entry: &&mut Entry<C, E>| match entry.residence {
+            Residence::Elsewhere { at, stay: of } | Residence::Lost { at, stay: of } => {
+                (at, of) == (from, stay)
+            }
+            Residence::Coming { to, stay: of } => (to, of) == (from, stay) && rules.hold(Rule::EndIsArrival),
+            Residence::Moving { from: at, left, to, stay: of } => {
                 [(at, left), (to, of)].contains(&(from, stay)) && rules.hold(Rule::EndIsArrival)
             }
-            Place::Home | Place::Ended(_) => false,
+            Residence::Home | Residence::Ended(_) => false,
         };
         let entry = self.find_entry(index, stay)?.filter(is_it);
         let entry = entry.ok_or_else(|| format!("{from} says that it has ended, and it was not there"))?;
@@ -220,7 +221,7 @@ impl<C, E> Home<C, E> {
         } else {
             entry.contributions.cut();
         }
-        entry.place = Place::Ended(news);
+        entry.residence = Residence::Ended(news);
         Ok(())
     }
 
@@ -230,8 +231,8 @@ impl<C, E> Home<C, E> {
     /// With `news`, when it had no journey: it is over.
     pub(crate) fn end_at_home(&mut self, index: Index, news: E) -> Result<(), E> {
         let Some(entry) = self.entries.get_mut(&index) else { return Err(news) };
-        assert!(matches!(entry.place, Place::Home), "an element ends at home when it is there");
-        entry.place = Place::Ended(news);
+        assert!(matches!(entry.residence, Residence::Home), "an element ends at home when it is there");
+        entry.residence = Residence::Ended(news);
         Ok(())
     }
 
@@ -239,17 +240,17 @@ impl<C, E> Home<C, E> {
     /// contribution.
     pub(crate) fn settle(&mut self, index: Index) -> Settled<E> {
         let hash_map::Entry::Occupied(entry) = self.entries.entry(index) else { return Settled::Nothing };
-        let is_settled = match &entry.get().place {
-            Place::Home => entry.get().copies == 0 || !self.rules.hold(Rule::CopiesOfJourney),
-            Place::Ended(_) => true,
+        let is_settled = match &entry.get().residence {
+            Residence::Home => entry.get().copies == 0 || !self.rules.hold(Rule::CopiesOfJourney),
+            Residence::Ended(_) => true,
             _ => false,
         };
         if !is_settled || !entry.get().contributions.are_taken() {
             return Settled::Nothing;
         }
-        let Entry { place, standing, .. } = entry.remove();
-        match place {
-            Place::Ended(news) => Settled::Over(standing, news),
+        let Entry { residence, standing, .. } = entry.remove();
+        match residence {
+            Residence::Ended(news) => Settled::Over(standing, news),
             _ => Settled::AtHome(standing),
         }
     }
@@ -268,7 +269,8 @@ impl<C, E> Home<C, E> {
     /// at every entry.
     pub(crate) fn call_elsewhere(&mut self) -> Vec<(Index, Journey)> {
         let call = |(index, entry): (&Index, &mut Entry<C, E>)| {
-            let is_away = !matches!(entry.place, Place::Home | Place::Lost { .. } | Place::Ended(_));
+            let is_away =
+                !matches!(entry.residence, Residence::Home | Residence::Lost { .. } | Residence::Ended(_));
             entry.copies += u64::from(is_away);
             is_away.then_some((*index, entry.journey))
         };
@@ -297,10 +299,10 @@ impl<C, E> Home<C, E> {
     /// Says where an insertion goes that has come here; `sought` is what it has carried since this home sent it.
     pub(crate) fn admit(&mut self, index: Index, sought: Option<Sought>) -> Admission {
         let Some(entry) = self.entries.get_mut(&index) else { return Admission::AtHomeOrNowhere };
-        match (&entry.place, sought) {
-            (Place::Home, _) => Admission::Exists,
+        match (&entry.residence, sought) {
+            (Residence::Home, _) => Admission::Exists,
             // It has moved since the insertion came here.
-            (Place::Elsewhere { stay, .. }, Some(sought)) if sought.stay != *stay => Admission::Exists,
+            (Residence::Elsewhere { stay, .. }, Some(sought)) if sought.stay != *stay => Admission::Exists,
             _ => match entry.search(sought, self.rules) {
                 Search::On(to, sought) => Admission::Ask { to, sought },
                 _ => Admission::Keep,
@@ -314,7 +316,7 @@ impl<C, E> Home<C, E> {
     /// When no call was pinned, in words.
     pub(crate) fn found(&mut self, index: Index, sought: Sought) -> Result<bool, String> {
         let Some(entry) = self.find_entry(index, sought.stay)? else { return Ok(false) };
-        if !matches!(entry.place, Place::Elsewhere { stay, .. } if stay == sought.stay) {
+        if !matches!(entry.residence, Residence::Elsewhere { stay, .. } if stay == sought.stay) {
             return Ok(false);
         }
         entry.pins = entry.pins.checked_sub(1).ok_or("a call has found it that nobody sent")?;

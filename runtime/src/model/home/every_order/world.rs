@@ -1,7 +1,7 @@
 //! World of PEs whose elements move, ends and all: what each PE does with a message, as the services do it, over a network without any order.
 
 use super::super::rules::Rule;
-use super::super::{Admission, Entry, Home, Place, Seek, SeekCopy, Settled, Sought, Stay, Wish};
+use super::super::{Admission, Entry, Home, Residence, Seek, SeekCopy, Settled, Sought, Stay, Wish};
 use super::counted::{self, Counted};
 use super::message::{Act, Call, Contribution, Copy, Element, Insert, Message};
 use super::truth::Truth;
@@ -472,7 +472,7 @@ impl World {
                 self.truth.fail(format!("never comes where it wishes to be: {element:?}"));
             }
             let on_journey = |(index, entry): (&Index, &Entry<Contribution, ()>)| {
-                let Place::Elsewhere { at, .. } = entry.place else { return false };
+                let Residence::Elsewhere { at, .. } = entry.residence else { return false };
                 entry.pins == 0 && self.pes[at.0 as usize].elements.contains_key(&index.low())
             };
             if !on_pe.home.entries.iter().all(on_journey) {
