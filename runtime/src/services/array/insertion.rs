@@ -216,13 +216,17 @@ fn grant_here(pe: &Pe, insert: Insert) -> Outcome {
 /// At the home of a member that a call needs: has the member constructed if it is nowhere.
 pub(super) fn provide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
     let InsertionOrder { collection: id, index, on, .. } = insert.order;
-    let is_missing = {
+    let absence = {
         let places = pe.places.borrow();
         let is_here = places.collection(id).is_some_and(|collection| collection.members.include(index));
-        !is_here && matches!(places.explain_absence(pe.id, id, index), Absence::Nowhere)
+        (!is_here).then(|| places.explain_absence(pe.id, id, index))
     };
-    if !is_missing {
-        return Outcome::Processed;
+    match absence {
+        Some(Absence::Nowhere) => {}
+        Some(Absence::UnderWay) => {
+            return pe.keep(Missing::Member(id, index), options(), ArrayMessage::Insert(insert).into());
+        }
+        _ => return Outcome::Processed,
     }
     let at = info.bound_to().and_then(|other| find_companion(pe, other, index)).or(on).unwrap_or(pe.id);
     if at.0 >= pe.node.topology.pes() {

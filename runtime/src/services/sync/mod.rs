@@ -31,7 +31,7 @@ use crate::base::typed_box::TypedBox;
 use crate::delivery::fire::fire;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
-use crate::model::envelope::opened;
+use crate::model::envelope::{SystemMessage, opened};
 use crate::model::ids::{CollectionId, PeId, Target};
 use crate::node::{Delivery, NodeService};
 use crate::pe::queued::Outcome;
@@ -46,8 +46,10 @@ pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive: |_, arrival| Delivery::of::<SyncMessage>(arrival), ..NodeService::NONE },
     state: || TypedBox::new(RefCell::new(Syncs::default())),
     deliver: |pe, _, message| {
-        receive(pe, opened(message));
-        Outcome::Processed
+        let message: SyncMessage = opened(message);
+        let outcome = if message.is_counted() { Outcome::Processed } else { Outcome::NotCounted };
+        receive(pe, message);
+        outcome
     },
     poll: balance_if_due,
     due: |pe| state(pe).borrow().gathered.due(),
