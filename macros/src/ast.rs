@@ -315,6 +315,8 @@ pub(crate) struct Entry {
     /// Its `#[cfg(..)]`, which all code generated for it repeats.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) is_async: bool,
+    /// Whether it may be called again from the top: its receiver is an `Again`.
+    pub(crate) is_again: bool,
     pub(crate) options: EntryOptions,
     pub(crate) parameters: Parameters,
     /// The type that it returns to its caller, if any.

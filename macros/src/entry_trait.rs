@@ -2,7 +2,7 @@
 //! it and returns the same implementation and its registration.
 
 use crate::ast::{Entry, EntryTrait, Method, Passing, Role};
-use crate::check::{check_entry, check_trait_names, conditions, names_self};
+use crate::check::{check_entry, check_trait_names, conditions, names_self, takes_again};
 use crate::errors::{Errors, Misuse};
 use crate::expand::expand_trait;
 use crate::parse::read_helpers;
@@ -138,6 +138,10 @@ fn read_entry(item: &mut TraitItem, visibility: &Visibility, errors: &mut Errors
     }
     for mark in &method.references {
         errors.report(&mark.attribute, Misuse::ReferenceOutsideAwaited);
+    }
+    if takes_again(&method) {
+        errors.report(method.signature.inputs.first(), Misuse::AgainOfTrait);
+        return None;
     }
     let this: Path = parse_quote!(Self);
     let entry = check_entry(&method, &this, errors)?;

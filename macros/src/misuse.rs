@@ -72,9 +72,19 @@ pub(crate) enum Misuse {
     ReceiverByValue,
     TypedReceiver,
     AsyncReceiver,
-    PlainThis,
-    ThisOfAnother,
-    MisplacedThis,
+    PlainThis {
+        handle: &'static str,
+    },
+    ThisOfAnother {
+        handle: &'static str,
+    },
+    MisplacedThis {
+        handle: &'static str,
+    },
+    AgainWithoutMigrate,
+    AgainOfTrait,
+    AgainNocopy,
+    AgainAggregate,
     FieldOfThis {
         this: String,
         field: String,
@@ -303,12 +313,28 @@ impl fmt::Display for Misuse {
             AsyncReceiver => out.write_str(
                 "other entries run while an `async` entry waits, so it cannot hold the chare: take `this: This<Self>` and reach the chare with `this.with(|chare| ..)`",
             ),
-            PlainThis => out.write_str(
-                "only an `async` entry takes `This<Self>`: write `async fn`, or take `&mut self`",
+            PlainThis { handle } => write!(
+                out,
+                "only an `async` entry takes `{handle}<Self>`: write `async fn`, or take `&mut self`"
             ),
-            ThisOfAnother => out.write_str("an entry starts on its own chare: write `this: This<Self>`"),
-            MisplacedThis => out.write_str(
-                "`This<Self>` is no argument: it is the first parameter of an `async` entry, instead of a receiver",
+            ThisOfAnother { handle } => {
+                write!(out, "an entry starts on its own chare: write `this: {handle}<Self>`")
+            }
+            MisplacedThis { handle } => write!(
+                out,
+                "`{handle}<Self>` is no argument: it is the first parameter of an `async` entry, instead of a receiver"
+            ),
+            AgainWithoutMigrate => out.write_str(
+                "a chare without `migrate` never moves, so its entries are called once: write #[chare(array, migrate)] on the block, or take `this: This<Self>`",
+            ),
+            AgainOfTrait => out.write_str(
+                "chares that stay implement the trait, too, and are called once: take `this: This<Self>`",
+            ),
+            AgainNocopy => out.write_str(
+                "an entry that may be called again gets its arguments again, and a buffer comes once: pass the data as a regular argument, or take `this: This<Self>`",
+            ),
+            AgainAggregate => out.write_str(
+                "calls that travel together are small and many, and of this one everything is kept until it is over: remove `aggregate`, or take `this: This<Self>`",
             ),
             FieldOfThis { this, field } => write!(
                 out,

@@ -102,6 +102,7 @@ pub mod prelude;
 mod services;
 mod transfer;
 
+pub use api::again::{Again, Balanced};
 pub use api::array_options::ArrayOptions;
 pub use api::balancing::{Balancer, BalancerError, balance_by};
 pub use api::collective::exchange::Exchange;

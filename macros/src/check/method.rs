@@ -24,13 +24,19 @@ pub(super) fn is_no_constructor(method: &Method) -> bool {
     method.is_awaited() || method.is_local() || has_receiver(method)
 }
 
-/// Whether a method starts with `self` or `this: This<Self>`.
+/// Whether a method starts with `self`, `this: This<Self>` or `this: Again<Self>`.
 pub(super) fn has_receiver(method: &Method) -> bool {
     match method.signature.inputs.first() {
         Some(FnArg::Receiver(_)) => true,
-        Some(FnArg::Typed(first)) => types::is_named(&first.ty, "This"),
+        Some(FnArg::Typed(first)) => types::handle(&first.ty).is_some(),
         None => false,
     }
+}
+
+/// Whether a method takes an `Again`.
+pub(crate) fn takes_again(method: &Method) -> bool {
+    let first = method.signature.inputs.first();
+    matches!(first, Some(FnArg::Typed(first)) if types::handle(&first.ty) == Some("Again"))
 }
 
 /// The returned type, if that is not `()`.
@@ -124,6 +130,7 @@ pub(crate) fn check_entry(method: &Method, chare: &Path, errors: &mut Errors) ->
         docs: docs(attributes),
         conditions: conditions(attributes),
         is_async: signature.asyncness.is_some(),
+        is_again: takes_again(method),
         options,
         parameters,
         result,
@@ -155,11 +162,12 @@ fn check_receiver(method: &Method, chare: &Path, errors: &mut Errors) -> usize {
             }
             1
         }
-        Some(FnArg::Typed(first)) if types::is_named(&first.ty, "This") => {
+        Some(FnArg::Typed(first)) if has_receiver(method) => {
+            let handle = types::handle(&first.ty).unwrap_or("This");
             if !is_async {
-                errors.report(first, Misuse::PlainThis);
-            } else if !types::is_this_of(&first.ty, chare) {
-                errors.report(&first.ty, Misuse::ThisOfAnother);
+                errors.report(first, Misuse::PlainThis { handle });
+            } else if !types::is_handle_of(&first.ty, chare) {
+                errors.report(&first.ty, Misuse::ThisOfAnother { handle });
             }
             1
         }
@@ -245,6 +253,9 @@ fn check_options(method: &Method, options: EntryOptions, parameters: &Parameters
     if options.aggregate.is_some() {
         check_aggregate(method, options, errors);
     }
+    if takes_again(method) {
+        check_again(method, options, errors);
+    }
     if options.inline {
         if let Some(asyncness) = &signature.asyncness {
             errors.report(asyncness, Misuse::InlineAsync);
@@ -258,6 +269,16 @@ fn check_options(method: &Method, options: EntryOptions, parameters: &Parameters
         if !is_bool || signature.asyncness.is_some() || !parameters.list.is_empty() {
             errors.report(&signature.ident, Misuse::IdleReturn);
         }
+    }
+}
+
+/// Checks that calls which may be made again are all that it takes to make them.
+fn check_again(method: &Method, options: EntryOptions, errors: &mut Errors) {
+    if let Some(mark) = method.nocopy.first() {
+        errors.report(&mark.attribute, Misuse::AgainNocopy);
+    }
+    if options.aggregate.is_some() {
+        errors.report(&method.signature.ident, Misuse::AgainAggregate);
     }
 }
 
@@ -286,8 +307,8 @@ fn check_parameter(
     for condition in conditions(&typed.attrs) {
         errors.report(condition, Misuse::ConditionalParameter);
     }
-    if types::is_named(&typed.ty, "This") {
-        errors.report(&typed.ty, Misuse::MisplacedThis);
+    if let Some(handle) = types::handle(&typed.ty) {
+        errors.report(&typed.ty, Misuse::MisplacedThis { handle });
         return None;
     }
     match types::obstacle(&typed.ty) {

@@ -19,7 +19,7 @@ use crate::ast::{Block, Chare, ChareOption, Constructor, Item, Kind, Method, OnP
 use crate::errors::{Errors, Misuse};
 use local::check_local;
 use method::{check_constructor, is_constructor};
-pub(crate) use method::{check_entry, conditions};
+pub(crate) use method::{check_entry, conditions, takes_again};
 pub(crate) use names::check_trait_names;
 use quote::ToTokens;
 use syn::{Expr, ItemImpl, Meta, Path, PathSegment, Type};
@@ -75,6 +75,9 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     let constructor = constructor.flatten();
     check_demands(kind, constructor.as_ref(), &candidates, errors);
     check_aggregates(kind, &candidates, errors);
+    if !migrates {
+        refuse_again(&candidates, errors);
+    }
 
     let declared: Vec<&Method> = candidates.into_iter().chain(bodiless).collect();
     let hints = hints::hints(kind, &path, (&unmarked, &declared), &entries);
@@ -199,6 +202,13 @@ fn check_demands(kind: Kind, constructor: Option<&Constructor>, entries: &[&Meth
         } else if constructor.is_some_and(|constructor| !constructor.parameters.list.is_empty()) {
             errors.report(mark, Misuse::DemandWithArguments);
         }
+    }
+}
+
+/// Refuses entries that may be called again, of chares that stay.
+fn refuse_again(entries: &[&Method], errors: &mut Errors) {
+    for method in entries.iter().filter(|method| method::takes_again(method)) {
+        errors.report(method.signature.inputs.first(), Misuse::AgainWithoutMigrate);
     }
 }
 

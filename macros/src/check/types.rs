@@ -34,8 +34,13 @@ pub(super) fn is_chare(ty: &Type, chare: &Path) -> bool {
     matches!(ungrouped(ty), Type::Path(TypePath { qself: None, path, .. }) if path.is_ident("Self") || path == chare)
 }
 
-/// Whether a type is `This<Self>`, or the same with the chare's own path.
-pub(super) fn is_this_of(ty: &Type, chare: &Path) -> bool {
+/// The name of the handle that a type is, if it is one: `This` or `Again`.
+pub(super) fn handle(ty: &Type) -> Option<&'static str> {
+    ["This", "Again"].into_iter().find(|name| is_named(ty, name))
+}
+
+/// Whether a handle is that of the chare: `This<Self>`, or the same with the chare's own path.
+pub(super) fn is_handle_of(ty: &Type, chare: &Path) -> bool {
     let Some(PathArguments::AngleBracketed(arguments)) = last_segment(ty).map(|segment| &segment.arguments)
     else {
         return false;

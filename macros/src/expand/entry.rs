@@ -110,7 +110,7 @@ fn settings(aggregate: Aggregate) -> TokenStream {
 pub(super) fn invoke(entry: &Entry, path: &TokenStream, chare: &TokenStream) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let Entry { name, parameters, .. } = entry;
-    let arguments = arguments_pattern(parameters);
+    let arguments = if entry.is_again { quote!(arguments) } else { arguments_pattern(parameters) };
     let nocopy = if entry.takes_nocopy() { quote!(mut nocopy) } else { quote!(_) };
     if entry.options.awaited {
         return invoke_by(chare, &arguments, &nocopy, &awaited::put_aside(entry));
@@ -118,6 +118,10 @@ pub(super) fn invoke(entry: &Entry, path: &TokenStream, chare: &TokenStream) -> 
     let places = argument_places(parameters);
     let reply = places.last().cloned();
     let passed = passed(&parameters.list, places, &quote!(nocopy));
+    if entry.is_again {
+        let call = start_again(entry, path, &passed, reply.as_ref());
+        return invoke_by(chare, &arguments, &nocopy, &call);
+    }
     let call = if entry.is_async {
         quote!(#path::#name(this.keep(), #(#passed),*))
     } else {
@@ -132,6 +136,27 @@ pub(super) fn invoke(entry: &Entry, path: &TokenStream, chare: &TokenStream) -> 
         (None, false) => call,
     };
     invoke_by(chare, &arguments, &nocopy, &call)
+}
+
+/// The start of an entry that may be called again, for which a copy of the arguments is kept.
+fn start_again(
+    entry: &Entry,
+    path: &TokenStream,
+    passed: &[TokenStream],
+    reply: Option<&TokenStream>,
+) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let Entry { name, result, .. } = entry;
+    let body = quote!(|again| #path::#name(again, #(#passed),*));
+    let kept = quote!(let kept = ::core::clone::Clone::clone(&arguments););
+    match (result, reply) {
+        (Some(_), Some(reply)) => quote! {
+            #kept
+            let reply = #reply;
+            #support::start_again_replying::<Self, _, _>(this, kept, #body, reply)
+        },
+        _ => quote!(#kept #support::start_again::<Self, _>(this, kept, #body)),
+    }
 }
 
 fn invoke_by(
@@ -173,10 +198,11 @@ fn post(chare: &Chare, entry: &Entry, method: &Ident) -> TokenStream {
     }
 }
 
-/// The function that drops a call which waits for nocopy arguments when its chare goes, where a caller awaits a result.
+/// The function that drops a call which waits for nocopy arguments, or to be made again, when its chare goes, where a caller awaits a result.
 fn forsake(entry: &Entry) -> Option<TokenStream> {
     let places = argument_places(&entry.parameters);
-    let reply = places.last().filter(|_| entry.result.is_some() && entry.takes_nocopy())?;
+    let reply =
+        places.last().filter(|_| entry.result.is_some() && (entry.takes_nocopy() || entry.is_again))?;
     Some(quote! {
         fn forsake(arguments: Self::Arguments) {
             ::chare::macro_support::forsake(#reply);

@@ -37,7 +37,7 @@ fn handle(method: &Method) -> Option<Ident> {
         return None;
     };
     let Type::Path(ty) = &*first.ty else { return None };
-    let is_handle = ty.path.segments.last().is_some_and(|last| last.ident == "This");
+    let is_handle = ty.path.segments.last().is_some_and(|last| last.ident == "This" || last.ident == "Again");
     match &*first.pat {
         Pat::Ident(pattern) if is_handle => Some(pattern.ident.clone()),
         _ => None,

@@ -4,6 +4,7 @@
 //! Every file here is thin: it turns a user's request into calls of the floors below. A message's way and a service's protocol never
 //! stand here.
 
+pub(crate) mod again;
 pub(crate) mod array_options;
 pub(crate) mod balancing;
 mod buffers;

@@ -4,12 +4,13 @@ use crate::model::callback::Callback;
 use crate::model::ids::PeId;
 use crate::model::registry::{Chare, Identity, Migrates, Syncs, This};
 use crate::pe::Pe;
-use crate::services::{migration, sync};
+use crate::services::migration;
+use crate::services::sync::{self, GoesOn};
 
 /// An element's say in where it lives, in its entries.
 pub trait ThisMigrant: Chare + Migrates {
     /// Moves this element to another PE as soon as it is free: when the entry is over, none of its other entries waits, no call of it waits
-    /// for buffers, and nobody holds a [`This`] of it. Until then it stays, and works. The last wish counts; one for the PE where the
+    /// for buffers, and nobody holds a [`This`] of it; entries that take an [`Again`](crate::Again) and are at rest go along. Until then it stays, and works. The last wish counts; one for the PE where the
     /// element lives takes the wish back.
     ///
     /// Everything that leads to the element goes on to work: proxies, sections, callbacks, calls under way. Between PEs of one process the
@@ -121,7 +122,7 @@ pub trait ThisInSyncs: Chare + Syncs {
     fn sync_then(&self, callback: Callback<()>) {
         Pe::current(|pe| {
             let member = pe.with_running(|identity| identity.target);
-            sync::wait(pe, member, callback.erase());
+            sync::wait(pe, member, GoesOn::ByCallback(callback.erase()));
         });
     }
 }
@@ -134,12 +135,13 @@ impl<C: Syncs> This<C> {
     /// # Panics
     /// If the element waits for a sync already.
     pub fn sync_then(&self, callback: Callback<()>) {
-        Pe::current(|pe| sync::wait(pe, self.identity().target, callback.erase()));
+        Pe::current(|pe| sync::wait(pe, self.identity().target, GoesOn::ByCallback(callback.erase())));
     }
 }
 
 impl<C: Migrates> This<C> {
-    /// Moves this element; see [`ThisMigrant::migrate_to`]. The entry that asks goes on where it is, and the element leaves when it is over.
+    /// Moves this element; see [`ThisMigrant::migrate_to`]. The entry that asks goes on where it is, and the element leaves when it is over;
+    /// [`Again::migrate_to`](crate::Again::migrate_to) waits for the move.
     ///
     /// # Panics
     /// If the job has no such PE.
@@ -164,7 +166,7 @@ pub fn balance() {
     Pe::current(|pe| sync::balance(pe));
 }
 
-fn wish<C: Chare>(here: &Pe, identity: &Identity, to: PeId) {
+pub(super) fn wish<C: Chare>(here: &Pe, identity: &Identity, to: PeId) {
     let pes = here.node.topology.pes();
     assert!(to.0 < pes, "an element of {} cannot move to {to}: the job has {pes} PEs", C::NAME);
     assert!(!identity.is_gone(), "an element of {} moves after it was destroyed", C::NAME);

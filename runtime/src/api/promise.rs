@@ -28,6 +28,11 @@ impl<T> Promise<T> {
         Self { to: Some(to), by: Pe::current(|pe| pe.running()) }
     }
 
+    /// Withdraws the promise: somebody else has made it, too.
+    pub(crate) fn withdraw(mut self) {
+        self.to = None;
+    }
+
     /// Keeps the promise: sends the value.
     pub(crate) fn keep(mut self, value: T)
     where

@@ -39,7 +39,7 @@ pub fn start<C: Chare>(body: impl Future<Output = ()> + 'static) {
 }
 
 /// Runs an `async` entry of a chare that outlives its panics, or a task that such an entry has spawned.
-async fn outlived(body: impl Future<Output = ()>) {
+pub(super) async fn outlived(body: impl Future<Output = ()>) {
     if let Err(cause) = panics::catch_awaited(body).await {
         Pe::current(|pe| {
             pe.leave_inside(0);

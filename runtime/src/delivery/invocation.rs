@@ -5,6 +5,7 @@ use super::lifecycle::remove_if_destroyed;
 use super::outliving::outlive;
 use crate::model::arguments::Arguments;
 use crate::model::envelope::Call;
+use crate::model::ids::BroadcastId;
 use crate::model::nocopy::NocopyArguments;
 use crate::model::registry::{AnyChare, Called, EntryRegistration, NotCalled, explain};
 use crate::node::timeline::{Kind, What};
@@ -104,6 +105,22 @@ pub(super) fn invoke(
 ) {
     let ran = run::<true>(pe, chare, entry, passed);
     finish(pe, entry, ran);
+}
+
+/// Calls an entry of a free chare that it has begun before, with the same arguments, as a part of the same broadcast.
+pub(crate) fn call_anew(
+    pe: &Pe,
+    chare: Rc<dyn AnyChare>,
+    entry: &'static EntryRegistration,
+    mut arguments: Arguments,
+    (reference, within): (u64, Option<BroadcastId>),
+) {
+    let passed = Passed { arguments: &mut arguments, nocopy: NocopyArguments::new(None), reference };
+    let run = || invoke(pe, chare, entry, passed);
+    match within {
+        None => run(),
+        within => pe.run_within(within, run),
+    }
 }
 
 /// The parts of a call that its entry gets.

@@ -75,6 +75,13 @@ impl Job {
         self
     }
 
+    /// Begins every entry that may be called again ([`Again`](crate::Again)) anew wherever it might be, as `+again` does: to find what such
+    /// an entry keeps in its own variables and should keep in the chare.
+    pub fn again(mut self) -> Self {
+        self.options.begins_anew = true;
+        self
+    }
+
     /// Lets so many messages wait for a PE from each other PE of its node, as `+mailbox` does: a PE that sends more waits inside its entry.
     ///
     /// # Panics

@@ -67,6 +67,8 @@ pub(crate) struct NodeOptions {
     pub(crate) balancer: Option<Arc<str>>,
     /// How often they have a turn without a sync, if they have.
     pub(crate) balance_every: Option<Duration>,
+    /// Whether entries that may be called again are, wherever they might be.
+    pub(crate) begins_anew: bool,
     /// The devices of the host.
     pub(crate) device: DeviceChoice,
 }
@@ -104,16 +106,10 @@ pub(crate) fn open(
         .map_err(JobError::Config)?;
     tell_of_paths(&topology, id, &network);
     let (is_timed, mailbox_bound, layout_method) = (options.is_timed, options.mailbox, options.layouts);
-    let (tells_ways, balancer) = (options.tells_ways, options.balancer.clone());
-    let above = Above {
-        is_timed,
-        mailbox_bound,
-        layout_method,
-        tells_ways,
-        balancer,
-        balance_every: options.balance_every,
-        ..ABOVE
-    };
+    let (tells_ways, begins_anew) = (options.tells_ways, options.begins_anew);
+    let (balancer, balance_every) = (options.balancer.clone(), options.balance_every);
+    let turns = Above { balancer, balance_every, begins_anew, ..ABOVE };
+    let above = Above { is_timed, mailbox_bound, layout_method, tells_ways, ..turns };
     device::place_values();
     let devices = Devices::new(options.device.clone(), company.host_first, pes);
     let node = Node::new(id, topology, network, devices, (company.host_nodes, numbers), above);
@@ -163,6 +159,7 @@ pub(crate) const ABOVE: Above = Above {
     tells_ways: false,
     balancer: None,
     balance_every: None,
+    begins_anew: false,
 };
 
 impl ReadyNode {

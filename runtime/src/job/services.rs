@@ -4,8 +4,8 @@ use crate::model::ids::ServiceId;
 use crate::node::NodeService;
 use crate::pe::{MOST_SERVICES, Service};
 use crate::services::{
-    aggregation, array, audience, broadcast, migration, names, quiescence, reactor, readonly, reduction,
-    section, shutdown, survey, sync, tags, timers,
+    again, aggregation, array, audience, broadcast, migration, names, quiescence, reactor, readonly,
+    reduction, section, shutdown, survey, sync, tags, timers,
 };
 
 /// All services, by their numbers. They are told of elements in this order: a service that puts something into an element's parcel stands
@@ -29,6 +29,7 @@ const LIST: &[Service] = &[
     names::SERVICE,
     migration::SERVICE,
     sync::SERVICE,
+    again::SERVICE,
 ];
 
 /// The services' functions on nodes, by the services' numbers.

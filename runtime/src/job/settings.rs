@@ -68,6 +68,8 @@ pub struct Config {
     pub balancer: Option<String>,
     /// `+balance_every`: how often the balancer has a turn without a sync.
     pub balance_every: Option<Duration>,
+    /// `+again`: entries that may be called again ([`Again`](crate::Again)) are, wherever they might be: to test them.
+    pub again: bool,
     /// `+mailbox`: the messages that may wait for a PE from each other PE of its node; a PE that sends more waits.
     pub mailbox: Option<NonZeroU32>,
     /// `+layouts`: how laid-out memory of other processes is brought to its receiver, instead of the quickest way.
@@ -115,6 +117,7 @@ impl Default for Config {
             shuffle: None,
             balancer: None,
             balance_every: None,
+            again: false,
             mailbox: None,
             layouts: None,
             device: DeviceChoice::default(),

@@ -246,7 +246,7 @@ impl MessageId {
 }
 
 /// A task of a PE; stale once the task is over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TaskKey {
     pub(crate) slot: u32,
     pub(crate) generation: u32,

@@ -114,6 +114,8 @@ pub(crate) struct Above {
     pub(crate) balancer: Option<Arc<str>>,
     /// How often they have a turn without a sync, if they have.
     pub(crate) balance_every: Option<Duration>,
+    /// Whether entries that may be called again are, wherever they might be: to test them.
+    pub(crate) begins_anew: bool,
 }
 
 /// One process of a job; see the file's head.
@@ -149,6 +151,8 @@ pub(crate) struct Node {
     pub(crate) balancer: Option<Arc<str>>,
     /// How often they have a turn without a sync, if they have.
     pub(crate) balance_every: Option<Duration>,
+    /// Whether entries that may be called again are, wherever they might be: to test them.
+    pub(crate) begins_anew: bool,
     /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
     pub(crate) mailbox_bound: Option<NonZeroU32>,
     pub(crate) held_back: HeldBack,
@@ -176,18 +180,11 @@ impl Node {
         network: Reach,
         devices: Devices<Self>,
         (host_nodes, numbers): (u32, Arc<JobNumbers>),
-        Above {
-            look,
-            open_all,
-            services,
-            is_timed,
-            mailbox_bound,
-            layout_method,
-            tells_ways,
-            balancer,
-            balance_every,
-        }: Above,
+        above: Above,
     ) -> Self {
+        let Above { look, open_all, services, is_timed, mailbox_bound, layout_method, tells_ways, .. } =
+            above;
+        let Above { balancer, balance_every, begins_anew, .. } = above;
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
         let frame_bytes_max = network.capabilities().frame_bytes_max;
@@ -219,6 +216,7 @@ impl Node {
             is_timed,
             balancer,
             balance_every,
+            begins_anew,
             mailbox_bound,
             held_back: HeldBack::new(pes),
             mailboxes,

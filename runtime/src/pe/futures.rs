@@ -1,5 +1,6 @@
 //! Futures and the closures of callbacks: each waits for its value on the PE that made it, while its callback travels anywhere.
 
+use super::Pe;
 use crate::base::panics;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::callback::FutureId;
@@ -177,6 +178,15 @@ impl Awaited {
 /// If another node sent a value of another type.
 fn typed<T: Message>(value: Arguments) -> T {
     value.take().unwrap_or_else(|error| panic!("a value of another type came: {error}"))
+}
+
+impl<T> Drop for Future<T> {
+    fn drop(&mut self) {
+        // Who is to bring the value still has the slot.
+        if Rc::strong_count(&self.slot) > 1 {
+            Pe::try_current(|pe| pe.tasks.lose_future());
+        }
+    }
 }
 
 impl<T> Future<T> {

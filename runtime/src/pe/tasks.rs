@@ -64,6 +64,8 @@ pub(crate) struct Tasks {
     tasks: RefCell<Slab<Task>>,
     spawned: Cell<u32>,
     first_woken: Cell<FirstWoken>,
+    /// How many futures were dropped that had no value yet.
+    futures_lost: Cell<u64>,
 }
 
 /// Whether somebody asks which task is woken first, and the answer.
@@ -151,6 +153,36 @@ impl Tasks {
             self.first_woken.set(FirstWoken::Task(key));
         }
         is_taken
+    }
+
+    /// The tasks of a chare, in the order in which they began.
+    pub(crate) fn of(&self, chare: &Identity) -> Vec<TaskKey> {
+        let tasks = self.tasks.borrow();
+        let mut found = Vec::new();
+        let mut slot = chare.tasks.first();
+        while let Some(task) = tasks.get(slot as usize) {
+            found.push(TaskKey { slot, generation: task.generation });
+            slot = task.after;
+        }
+        found.reverse();
+        found
+    }
+
+    /// Drops a task that waits. Returns how many futures without a value went with it.
+    pub(crate) fn cancel(&self, key: TaskKey) -> u64 {
+        let lost = self.futures_lost.get();
+        let over = {
+            let mut tasks = self.tasks.borrow_mut();
+            find(&mut tasks, key).is_some().then(|| remove(&mut tasks, key.slot))
+        };
+        // Dropped after the borrow: the drop of a task may run code of the user.
+        drop(over);
+        self.futures_lost.get() - lost
+    }
+
+    /// Takes note of a future that is dropped and has no value yet.
+    pub(super) fn lose_future(&self) {
+        self.futures_lost.update(|lost| lost + 1);
     }
 
     /// Drops the tasks of a chare that goes.

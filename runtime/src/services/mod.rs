@@ -3,6 +3,7 @@
 //!
 //! A service may use those below it in `runtime/FLOORS`. What users hold of a service never stands here: see `api`.
 
+pub(crate) mod again;
 pub(crate) mod aggregation;
 pub(crate) mod array;
 pub(crate) mod audience;

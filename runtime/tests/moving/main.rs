@@ -1,6 +1,8 @@
 //! Elements that move: calls, broadcasts, reductions, sections, births and deaths stay exact while they do, over every path.
 
+mod again;
 mod awaited;
+mod balanced;
 #[path = "../every_path/mod.rs"]
 mod every_path;
 mod kinds;

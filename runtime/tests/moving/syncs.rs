@@ -1,36 +1,11 @@
 //! Syncs: all elements are awaited, balancers move them, and each goes on once.
 
-use super::{SHAPES, somewhere};
+use super::balanced::balanced;
+use super::somewhere;
 use chare::prelude::*;
 use chare::{ArrayOptions, Job, ThisInSyncs, ThisMigrant};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-
-/// Runs a program with a balancer, in jobs of all shapes, in shuffled ones and in simulated ones.
-fn balanced<Fut>(balancer: &str, main: impl Fn() -> Fut + Send + Clone + 'static)
-where
-    Fut: Future<Output = ()> + 'static,
-{
-    for (nodes, pes) in SHAPES {
-        let job = || Job::in_process(nodes, pes).balancer(balancer);
-        for seed in [None, Some(1), Some(2)] {
-            let job = match seed {
-                None => job(),
-                Some(seed) => job().shuffled(seed),
-            };
-            assert_eq!(job.run(main.clone()).unwrap(), 0, "{nodes}x{pes}, {seed:?}");
-        }
-        #[cfg(feature = "sim")]
-        for seed in 1..=3 {
-            let simulation = chare::Simulation::new(nodes, pes).balancer(balancer).seed(seed).audited();
-            assert_eq!(
-                simulation.run(main.clone()).code().unwrap(),
-                0,
-                "{nodes}x{pes}, simulated by seed {seed}"
-            );
-        }
-    }
-}
 
 #[derive(Serialize, Deserialize)]
 struct Block {

@@ -2,6 +2,86 @@
 
 #![allow(unused)]
 
+mod again_in_other_forms {
+    use chare::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize)]
+    struct Cell;
+
+    #[chare(array, migrate)]
+    impl Cell {
+        #[entry]
+        fn new() -> Self {
+            Self
+        }
+
+        #[entry]
+        fn plain(this: Again<Self>) {}
+
+        #[entry]
+        async fn of_another(this: Again<u32>) {}
+
+        #[entry]
+        async fn read(this: Again<Self>, #[nocopy] values: Received<f64>) {}
+
+        #[entry(aggregate)]
+        async fn add(this: Again<Self>, value: f64) {}
+
+        #[entry(inline)]
+        async fn inside(this: Again<Self>) {}
+    }
+}
+
+mod again_of_one_that_stays {
+    use chare::prelude::*;
+
+    struct Cell;
+
+    #[chare(array)]
+    impl Cell {
+        #[entry]
+        fn new() -> Self {
+            Self
+        }
+
+        #[entry]
+        async fn run(this: Again<Self>) {}
+    }
+
+    #[entries]
+    trait Runs {
+        #[entry]
+        async fn run(this: Again<Self>);
+    }
+}
+
+mod again_without_sync {
+    use chare::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize)]
+    struct Cell;
+
+    #[chare(array, migrate)]
+    impl Cell {
+        #[entry]
+        fn new() -> Self {
+            Self
+        }
+
+        #[entry]
+        async fn run(this: Again<Self>) {
+            this.sync().await;
+        }
+
+        #[entry]
+        async fn once(this: This<Self>) {
+            this.sync().await;
+        }
+    }
+}
+
 mod bound_of_one_that_stays {
     use chare::prelude::*;
 

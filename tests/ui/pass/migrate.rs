@@ -134,6 +134,27 @@ impl<T: Message> Stack<T> {
         let value = this.when(Self::push).await;
         this.with(|stack| stack.values.push(value));
     }
+
+    /// May be called again.
+    #[entry]
+    pub async fn again(this: chare::Again<Self>, again: T, kept: u8) -> T {
+        let _ = (this.at_rest(this.when(Self::push)).await, kept);
+        this.movable().await;
+        again
+    }
+
+    /// Without arguments, or with an answer alone.
+    #[entry]
+    pub async fn once_more(this: Again<Stack<T>>) {
+        let _ = this.clone();
+        this.migrate_to(PeId(0)).await;
+    }
+
+    /// With an answer alone.
+    #[entry]
+    pub async fn count(this: Again<Self>) -> usize {
+        this.with(|stack| stack.values.len())
+    }
 }
 
 chare::instantiate!(Stack<u32>, Stack<String>);

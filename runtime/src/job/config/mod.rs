@@ -117,6 +117,9 @@ struct Options {
     /// Time between two turns of the balancer without a sync, such as 500ms or 10s
     #[arg(long = "balance_every", value_name = "TIME", requires = "balancer", value_parser = read_time)]
     balance_every: Option<Duration>,
+    /// Begin entries that may be called again anew at every sync: a test
+    #[arg(long)]
+    again: bool,
     /// Messages that may wait for a PE from each other PE of its node
     #[arg(long, value_name = "N")]
     mailbox: Option<NonZeroU32>,
@@ -224,6 +227,7 @@ impl Config {
             shuffle: options.shuffle,
             balancer: options.balancer,
             balance_every: options.balance_every,
+            again: options.again,
             mailbox: options.mailbox,
             layouts: options.layouts,
             device: options.device.unwrap_or_default(),

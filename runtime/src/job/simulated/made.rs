@@ -73,6 +73,7 @@ pub(super) fn make(
         tells_ways: options.tells_ways,
         balancer: options.balancer.clone(),
         balance_every: options.balance_every,
+        begins_anew: options.begins_anew,
         ..ABOVE
     };
     let open = |(id, ambient): (NodeId, &Rc<Ambient>)| {

@@ -106,6 +106,13 @@ impl Simulation {
         self
     }
 
+    /// Begins every entry that may be called again ([`Again`](crate::Again)) anew wherever it might be, as `+again` does: to find what such
+    /// an entry keeps in its own variables and should keep in the chare.
+    pub fn again(mut self) -> Self {
+        self.options.begins_anew = true;
+        self
+    }
+
     /// Runs messages of equal priority in an order that this seed decides, as `+shuffle` does.
     pub fn shuffled(mut self, seed: u64) -> Self {
         self.options.shuffle = Some(seed);

@@ -237,6 +237,7 @@ impl Program {
             tells_ways: self.config.stats,
             balancer: self.config.balancer.as_deref().map(Arc::from),
             balance_every: self.config.balance_every,
+            begins_anew: self.config.again,
             mailbox: self.config.mailbox,
             layouts: self.config.layouts,
             device: self.config.device.clone(),

@@ -33,6 +33,11 @@ impl Identity {
         self.name
     }
 
+    /// How many handles of the chare its entries, its tasks and closures hold.
+    pub(crate) fn handles(&self) -> u32 {
+        self.handles.0.get()
+    }
+
     /// Whether the chare is here no more: it was destroyed, or moved away.
     #[inline]
     pub(crate) fn is_gone(&self) -> bool {
@@ -123,8 +128,8 @@ pub(crate) trait AnyChare: Any {
     /// Whether its state may leave: nobody borrows it, no task of the chare is under way, and nobody holds a handle by which to reach it.
     /// So nobody waits for its calls, either: a wait holds on to a handle.
     fn is_free_to_move(&self) -> bool {
-        let Identity { tasks, handles, .. } = self.identity();
-        self.is_free() && tasks.first() == ChareTasks::NONE && handles.0.get() == 0
+        let identity = self.identity();
+        self.is_free() && identity.tasks.first() == ChareTasks::NONE && identity.handles() == 0
     }
 
     /// What follows from a panic in one of its entries.

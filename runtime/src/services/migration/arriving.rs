@@ -7,6 +7,8 @@ use crate::model::ids::Target;
 use crate::model::registry::Identity;
 use crate::pe::early::Missing;
 use crate::pe::{ChareEvent, Pe};
+use crate::services::again;
+use std::rc::Rc;
 
 /// Seats an element that has come.
 pub(super) fn seat(pe: &Pe, moving: Moving) {
@@ -40,6 +42,10 @@ pub(super) fn seat(pe: &Pe, moving: Moving) {
     if let Some(renewal) = renewal {
         pe.renewals.borrow_mut().insert(target, renewal);
     }
+    let calls = match again::unpack(pe, target, &mut parcel) {
+        Ok(calls) => calls,
+        Err(cause) => return fail(pe, (id, index), cause),
+    };
     pe.tell(ChareEvent::Arrives { member: target, parcel: &mut parcel });
     if home == pe.id {
         pe.release_early(Missing::Member(id, index));
@@ -47,10 +53,14 @@ pub(super) fn seat(pe: &Pe, moving: Moving) {
     } else {
         tell(pe, home, (id, index), News::Arrived { at: pe.id, stay });
     }
+    if movement.moved.is_none() && calls.is_empty() {
+        return;
+    }
+    let chare = pe.places.borrow().look_up(target);
+    let chare = chare.expect("it was seated above");
     if let Some(moved) = movement.moved {
-        let chare = pe.places.borrow().look_up(target);
-        let chare = chare.expect("it was seated above");
-        pe.run_entry(chare, "moved", 0, |chare| moved(chare, from));
+        pe.run_entry(Rc::clone(&chare), "moved", 0, |chare| moved(chare, from));
         remove_if_destroyed(pe, target);
     }
+    again::begin(pe, &chare, calls);
 }

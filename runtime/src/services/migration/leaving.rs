@@ -9,6 +9,7 @@ use crate::model::ids::{PeId, Target};
 use crate::model::parcel::Parcel;
 use crate::model::registry::{AnyChare, ChareRegistration, Movement, Standing};
 use crate::pe::{ChareEvent, Pe};
+use crate::services::again;
 use std::rc::Rc;
 
 /// Notes that an element wishes to live elsewhere.
@@ -71,10 +72,10 @@ impl Resident {
         Target::Member(self.member.0, self.member.1)
     }
 
-    /// Whether it can leave for a PE: nothing of it runs or waits but calls that its table holds.
+    /// Whether it can leave for a PE: nothing of it runs or waits but calls that its table holds, and calls that may be made again.
     fn is_free(&self, pe: &Pe, to: PeId) -> bool {
         let is_near = pe.node.rank_here(to).is_some();
-        self.chare.is_free_to_move()
+        again::may_leave(pe, &self.chare)
             && !pe.begun_calls.wait_at(&self.chare)
             && (is_near || (self.movement.can_be_written)(&self.chare))
     }
@@ -93,14 +94,20 @@ impl Resident {
 /// Sees to the wish of an element. Returns whether it waits no more.
 fn ask(pe: &Pe, target: Target) -> bool {
     let Some(to) = pe.wishes.waiting_for(target) else { return true };
-    let Some(resident) = Resident::find(pe, target).filter(|_| to != pe.id) else {
+    let resident = Resident::find(pe, target);
+    if let Some(resident) = resident.as_ref().filter(|_| to == pe.id) {
+        again::stays(pe, &resident.chare);
+    }
+    let Some(resident) = resident.filter(|_| to != pe.id) else {
         if !give_up_plan(pe, target) {
             pe.wishes.forget(target);
         }
         return true;
     };
     if !resident.is_free(pe, to) {
-        return give_up_plan(pe, target);
+        let is_given_up = give_up_plan(pe, target);
+        again::stays(pe, &resident.chare);
+        return is_given_up;
     }
     if resident.home == pe.id {
         return resident.prepare(pe, to) && depart(pe, resident, to, None);
@@ -129,6 +136,7 @@ pub(super) fn go(pe: &Pe, member: Member, granted: Stay, to: PeId) {
         pe.wishes.set_asked(target, false);
         if !resident.is_free(pe, to) {
             give_up_plan(pe, target);
+            again::stays(pe, &resident.chare);
         }
         pe.attend_to(ID, true);
     }
@@ -140,6 +148,7 @@ fn depart(pe: &Pe, resident: Resident, to: PeId, granted: Option<Stay>) -> bool 
     let target = resident.target();
     pe.wishes.forget(target);
     let mut parcel = Parcel::default();
+    again::pack(pe, chare, &mut parcel);
     pe.tell(ChareEvent::Leaves { chare: chare.identity(), parcel: &mut parcel });
     let state = (movement.take_out)(chare).expect("it is free");
     let standing = chare.identity().standing.replace(Standing::MOVED);

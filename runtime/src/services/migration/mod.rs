@@ -14,7 +14,8 @@
 //! An element that is at home leaves at once. The rules of the home stand in [`crate::model::home`].
 //!
 //! 1. An element wishes to move by [`migrate_to`](crate::ThisMigrant::migrate_to); the last wish counts. The wish goes to the home when
-//!    the element is *free*: none of its entries runs or waits, no call of it waits for buffers, and nobody holds a `This` of it.
+//!    the element is *free*: none of its entries runs or waits, no call of it waits for buffers, and nobody holds a `This` of it; or
+//!    when all that waits are calls that may be made again ([`again`](crate::services::again)), which go along.
 //! 2. An element that is not free any more when its home lets it go stays, and its wish goes to the home again when it is free.
 //! 3. Inside a process the state itself moves: nothing is encoded, and nothing is copied but the value.
 //! 4. Services put what they keep of the element into its parcel, and take it out where the element arrives. What the PE itself keeps of the

@@ -1,12 +1,12 @@
 //! What a PE does when a sync is over: elements go on, or move and go on where they arrive.
 
 use super::message::{Member, Round};
-use super::state::state;
+use super::state::{GoesOn, state};
 use crate::delivery::fire::fire;
 use crate::model::arguments::Arguments;
 use crate::model::ids::{PeId, Target};
 use crate::pe::Pe;
-use crate::services::migration;
+use crate::services::{again, migration};
 use std::collections::BTreeMap;
 
 /// Ends a balancing on this PE.
@@ -35,6 +35,14 @@ pub(super) fn end(pe: &Pe, round: Round, moves: Vec<(Member, PeId)>) {
 pub(super) fn go_on(pe: &Pe, member: Target) {
     let waiting = state(pe).borrow_mut().waiting.remove(&member);
     if let Some(waiting) = waiting {
-        fire(pe, waiting.callback, Arguments::new(()));
+        go_on_by(pe, member, waiting.goes_on, waiting.sync + 1);
+    }
+}
+
+/// Lets an element go on when so many syncs are over.
+pub(super) fn go_on_by(pe: &Pe, member: Target, goes_on: GoesOn, round: u64) {
+    match goes_on {
+        GoesOn::ByCallback(callback) => fire(pe, callback, Arguments::new(())),
+        GoesOn::Again => again::go_on(pe, member, round),
     }
 }

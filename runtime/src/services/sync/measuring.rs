@@ -4,6 +4,7 @@ use super::message::{MeasuredElement, MeasuredHere};
 use crate::model::ids::Target;
 use crate::model::registry::AnyChare;
 use crate::pe::Pe;
+use crate::services::again;
 use std::rc::Rc;
 
 /// Measures what this PE has, since the last time.
@@ -22,7 +23,7 @@ pub(super) fn measure(pe: &Pe) -> MeasuredHere {
         let Target::Member(id, index) = target else { continue };
         let registration = pe.places.borrow().collection(id).expect("looked at above").info.chare;
         let Some(movement) = registration.movement else { continue };
-        let may_move = chare.is_free_to_move();
+        let may_move = again::may_leave(pe, &chare);
         let measured = times.remove(&Some(target)).map_or(0.0, |time| time.as_secs_f64());
         // A hook borrows the chare, which it cannot while an entry does.
         let load = movement.load.filter(|_| may_move);

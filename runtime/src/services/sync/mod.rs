@@ -14,7 +14,7 @@
 //! 1. All elements of arrays marked `sync` take part, from their births to their ends; see [`counts`]. They may be born, end and move at any
 //!    time.
 //! 2. Without a balancer a sync is no wait: the element goes on at once.
-//! 3. An element that waits goes on by a callback, which goes along when the element moves. It goes on when its PE has heard that the sync
+//! 3. An element that waits goes on by a callback, which goes along when the element moves, or by its `Again`. It goes on when its PE has heard that the sync
 //!    is over, on arrival too.
 //! 4. An element that is to move and is not free goes on where it is.
 //! 5. Elements are balanced without a sync, too: when the program asks for it, and every so often. One balancing is under way at a time.
@@ -28,9 +28,6 @@ mod planning;
 mod state;
 
 use crate::base::typed_box::TypedBox;
-use crate::delivery::fire::fire;
-use crate::model::arguments::Arguments;
-use crate::model::callback::ErasedCallback;
 use crate::model::envelope::{SystemMessage, opened};
 use crate::model::ids::{CollectionId, PeId, Target};
 use crate::node::{Delivery, NodeService};
@@ -41,6 +38,7 @@ use state::{Luggage, Syncs, Waiting, send, state, tell_all};
 use std::cell::RefCell;
 
 pub(crate) use message::ID;
+pub(crate) use state::GoesOn;
 
 pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive: |_, arrival| Delivery::of::<SyncMessage>(arrival), ..NodeService::NONE },
@@ -56,8 +54,10 @@ pub(crate) const SERVICE: Service = Service {
     event: Some(hear),
     promises: |pe, tell| {
         let syncs = state(pe).borrow();
-        for Waiting { sync, callback } in syncs.waiting.values() {
-            tell(callback, format!("sync {sync}"));
+        for Waiting { sync, goes_on } in syncs.waiting.values() {
+            if let GoesOn::ByCallback(callback) = goes_on {
+                tell(callback, format!("sync {sync}"));
+            }
         }
     },
     clear: |pe| drop(state(pe).take()),
@@ -94,10 +94,10 @@ fn start_clock(pe: &Pe, collection: CollectionId) {
 }
 
 /// Lets an element wait until the sync that is under way is over, and all elements that take part have come to it.
-pub(crate) fn wait(pe: &Pe, member: Target, callback: ErasedCallback) {
+pub(crate) fn wait(pe: &Pe, member: Target, goes_on: GoesOn) {
     let Target::Member(id, index) = member else { unreachable!("elements of arrays take part in syncs") };
     if pe.node.balancer.is_none() {
-        return fire(pe, callback, Arguments::new(()));
+        return carrying_out::go_on_by(pe, member, goes_on, 0);
     }
     let sync = {
         let mut syncs = state(pe).borrow_mut();
@@ -105,7 +105,7 @@ pub(crate) fn wait(pe: &Pe, member: Target, callback: ErasedCallback) {
         let next = syncs.next.entry(member).or_insert(over);
         let sync = over.max(*next);
         *next = sync + 1;
-        let before = syncs.waiting.insert(member, Waiting { sync, callback });
+        let before = syncs.waiting.insert(member, Waiting { sync, goes_on });
         assert!(
             before.is_none(),
             "an element waits for one sync at a time: it asks for the next one when it goes on"

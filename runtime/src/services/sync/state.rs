@@ -13,11 +13,19 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 
+/// The way in which an element goes on that waits.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(crate) enum GoesOn {
+    ByCallback(ErasedCallback),
+    /// By the task that waits, or by the call that is made again instead.
+    Again,
+}
+
 /// An element that waits until a sync is over.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Waiting {
     pub(super) sync: u64,
-    pub(super) callback: ErasedCallback,
+    pub(super) goes_on: GoesOn,
 }
 
 /// What an element takes along.

@@ -1,0 +1,107 @@
+//! Records of entries that may be called again, each shared by the entry's task, its `Again`, and the table of its PE.
+
+use super::kept_call::KeptCall;
+use crate::model::ids::TaskKey;
+use std::cell::{Cell, RefCell};
+use std::task::{Context, Poll, Waker};
+
+/// An entry under way that may be called again.
+pub(crate) struct Record {
+    /// `None` once the call goes along, or is made again.
+    call: RefCell<Option<KeptCall>>,
+    key: Cell<Option<TaskKey>>,
+    /// In how many of its rests the task waits: several, where it waits for several things at once.
+    rests: Cell<u32>,
+    /// Whether the task's first rest is none in tests: it has begun anew there.
+    rests_anew: Cell<bool>,
+    /// The sync that is over and that the task has not heard of.
+    round: Cell<Option<u64>>,
+    in_sync: RefCell<Option<Waker>>,
+    mover: RefCell<Option<Waker>>,
+}
+
+impl Record {
+    pub(crate) fn new(call: KeptCall) -> Self {
+        Self {
+            call: RefCell::new(Some(call)),
+            key: Cell::default(),
+            rests: Cell::default(),
+            rests_anew: Cell::default(),
+            round: Cell::default(),
+            in_sync: RefCell::default(),
+            mover: RefCell::default(),
+        }
+    }
+
+    /// The record's task begins.
+    pub(super) fn begin(&self, key: TaskKey, rests_anew: bool) {
+        self.key.set(Some(key));
+        self.rests_anew.set(rests_anew);
+    }
+
+    /// The record's task.
+    pub(super) fn key(&self) -> Option<TaskKey> {
+        self.key.get()
+    }
+
+    /// Takes the call, so that it goes along with its element or is made again.
+    pub(super) fn take_call(&self) -> Option<KeptCall> {
+        self.call.borrow_mut().take()
+    }
+
+    /// Whether the call is made again, and by somebody else than the task: its promises are not the task's any more.
+    pub(crate) fn is_handed_on(&self) -> bool {
+        self.call.borrow().is_none()
+    }
+
+    /// The task begins a rest.
+    pub(crate) fn rest(&self) {
+        self.rests.update(|rests| rests + 1);
+    }
+
+    /// The task's rest is over.
+    pub(crate) fn end_rest(&self) {
+        self.rests.update(|rests| rests - 1);
+    }
+
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.rests.get() > 0
+    }
+
+    /// Whether the task has begun anew at its first rest; only that one is excused.
+    pub(super) fn take_rests_anew(&self) -> bool {
+        self.rests_anew.take()
+    }
+
+    /// Notes that the entry begins anew at a rest of its task.
+    pub(super) fn set_rests_anew(&self) {
+        self.rests_anew.set(true);
+    }
+
+    /// Ends the sync that the task waits for.
+    pub(super) fn end_sync(&self, round: u64) {
+        self.round.set(Some(round));
+        let woken = self.in_sync.borrow_mut().take();
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Waits for the end of a sync.
+    pub(crate) fn poll_sync(&self, context: &Context<'_>) -> Poll<u64> {
+        match self.round.take() {
+            Some(round) => Poll::Ready(round),
+            None => {
+                *self.in_sync.borrow_mut() = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Waits until somebody has looked whether the element moves.
+    pub(crate) fn await_mover(&self, context: &Context<'_>) {
+        *self.mover.borrow_mut() = Some(context.waker().clone());
+    }
+
+    pub(super) fn take_mover(&self) -> Option<Waker> {
+        self.mover.borrow_mut().take()
+    }
+}
