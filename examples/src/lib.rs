@@ -1,6 +1,7 @@
 //! Example programs of `chare`; `README.md` says which question each answers.
 
 pub mod ddtbench;
+pub mod loads;
 pub mod pair;
 pub mod ports;
 pub mod start;

@@ -42,6 +42,16 @@ impl Side {
         place
     }
 
+    /// The axis at whose end it is.
+    pub fn axis(self) -> usize {
+        self.axis.into()
+    }
+
+    /// Whether it is at the upper end.
+    pub fn is_upper(self) -> bool {
+        self.is_upper
+    }
+
     /// Its place in the order of [`Side::all`].
     fn number(self) -> usize {
         2 * usize::from(self.axis) + usize::from(self.is_upper)
