@@ -6,7 +6,10 @@
 //!
 //! ```text
 //! cargo run --release --example leanmd -- --cells 4 --steps 200 +n 2 +p 2
+//! cargo run --release --example leanmd -- --cells 6 +p 4 +balancer greedy_refine
 //! ```
+//! Pairs move: every few steps they come to a sync, where a balancer may place them anew. Cells stay, for their loop is one `async` entry.
+//!
 //! Nothing pushes from outside, so the total energy must stay what it was. Forces are summed in fixed point, where the order of the summands does not
 //! matter: the trajectory is the same, to the last bit, on any number of PEs, and the fingerprint that is printed shows it.
 
@@ -16,6 +19,7 @@ mod physics;
 
 use cell::{CellProxy, Outcome};
 use chare::ArrayOptions;
+use chare_examples::loads::{self, History};
 use clap::Parser;
 use pair::PairProxy;
 use physics::Space;
@@ -36,6 +40,9 @@ struct Options {
     /// Time steps
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     steps: u32,
+    /// Steps between two syncs of the pairs
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
 }
 
 async fn run(options: Options) -> bool {
@@ -44,14 +51,16 @@ async fn run(options: Options) -> bool {
     let pairs: BTreeSet<_> = places.flat_map(|place| space.pairs_of(place)).collect();
     println!("{} cells, {} pairs of them, {} PEs", space.len(), pairs.len(), chare::pes());
 
+    let ledger = loads::open();
     let start = chare::now();
     let (outcome, done) = chare::future();
-    let pairs = PairProxy::create(ArrayOptions::listed(pairs), space);
+    let pairs = PairProxy::create(ArrayOptions::listed(pairs), space, options.every);
     let cells = CellProxy::create(space.extent(), space);
     cells.run(pairs, options.steps, done);
     let Outcome { energies, atoms, fingerprint } = Outcome::from(outcome.await);
     let each_ms = (chare::now() - start).as_secs_f64() * 1e3 / f64::from(options.steps);
 
+    History::read(&ledger).await.print();
     let total: Vec<f64> = energies.iter().map(|[kinetic, potential]| kinetic + potential).collect();
     let drift = total.iter().map(|energy| ((energy - total[0]) / total[0]).abs()).fold(0.0, f64::max);
     let expected = space.len() * physics::ATOMS_PER_CELL;

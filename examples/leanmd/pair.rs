@@ -1,8 +1,10 @@
-//! A pair of neighbouring cells as a chare: it has no data of its own, receives the positions of both cells' atoms, and answers
-//! with the forces between them.
+//! A pair of neighbouring cells as a chare that moves: it has no data of its own, receives the positions of both cells' atoms, and answers
+//! with the forces between them. From time to time it comes to a sync before it answers.
 
 use crate::physics::{PairPlace, Place, Space, Vector, fixed};
+use chare::ThisInSyncs;
 use chare::prelude::*;
+use chare_examples::loads;
 use serde::{Deserialize, Serialize};
 
 /// The receiver of a cell's forces.
@@ -15,38 +17,79 @@ pub(crate) struct Client {
 }
 
 /// A message of a cell.
+#[derive(Serialize, Deserialize)]
 struct Half {
     client: Client,
-    positions: Received<Vector>,
+    positions: Vec<Vector>,
 }
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Pair {
     space: Space,
-    /// The half that came first. Its cell says nothing more before it has its forces.
-    waiting: Option<Half>,
+    /// Answers between two syncs.
+    every: u32,
+    /// Answers so far.
+    answers: u32,
+    /// Those that have come. Their cells say nothing more before they have their forces.
+    halves: Vec<Half>,
 }
 
-#[chare(array, index = PairPlace)]
+#[chare(array, index = PairPlace, migrate, sync)]
 impl Pair {
     #[entry]
-    pub(crate) fn new(space: Space) -> Self {
-        Self { space, waiting: None }
+    pub(crate) fn new(space: Space, every: u32) -> Self {
+        Self { space, every, answers: 0, halves: Vec::new() }
     }
 
-    /// The positions of a cell's atoms.
+    /// The positions of a cell's atoms. They are copied, for a pair may move before it has those of the other cell.
     #[entry]
     pub(crate) fn meet(&mut self, client: Client, #[nocopy] positions: Received<Vector>) {
-        let half = Half { client, positions };
+        self.halves.push(Half { client, positions: positions.to_vec() });
         let (x, y, z, other_x, other_y, other_z) = self.this_index();
-        if (x, y, z) == (other_x, other_y, other_z) {
-            self.answer_one(&half);
+        let is_alone = (x, y, z) == (other_x, other_y, other_z);
+        if !is_alone && self.halves.len() < 2 {
             return;
         }
-        match self.waiting.take() {
-            None => self.waiting = Some(half),
-            // Always in this order, so that rounding is always the same.
-            Some(other) if other.client.cell < half.client.cell => self.answer_both(&other, &half),
-            Some(other) => self.answer_both(&half, &other),
+        // Always in this order, so that rounding is always the same.
+        self.halves.sort_by_key(|half| half.client.cell);
+        if self.answers > 0 && self.answers.is_multiple_of(self.every) {
+            self.sync_then(self.this_chare().answer_callback());
+        } else {
+            self.answer();
+        }
+    }
+
+    #[entry]
+    fn answer(&mut self) {
+        loads::note(self.answers / self.every, self.work());
+        let halves = std::mem::take(&mut self.halves);
+        self.answers += 1;
+        match &halves[..] {
+            [one, other] => self.answer_both(one, other),
+            [half] => self.answer_one(half),
+            _ => unreachable!("it has one half or two"),
+        }
+    }
+
+    #[load]
+    fn load(&self) -> f64 {
+        self.work() as f64
+    }
+
+    #[position]
+    fn position(&self) -> [f64; 3] {
+        let (x, y, z, ..) = self.this_index();
+        [x, y, z].map(f64::from)
+    }
+}
+
+impl Pair {
+    /// Pairs of atoms whose distance is looked at.
+    fn work(&self) -> u64 {
+        match &self.halves[..] {
+            [one, other] => one.positions.len() as u64 * other.positions.len() as u64,
+            [half] => (half.positions.len() as u64).pow(2) / 2,
+            _ => 0,
         }
     }
 
