@@ -1,5 +1,6 @@
 //! Every example, run as a user runs it: in one process and in several, and with mistakes on the command line.
 
+mod balancing;
 #[expect(dead_code, reason = "the example's, of which a part is needed here")]
 #[path = "../../examples/stencil2d/field.rs"]
 mod field;
@@ -196,12 +197,13 @@ fn wave2d_computes_and_draws_the_same_waves_everywhere() {
 #[test]
 fn leanmd_moves_atoms_the_same_way_everywhere_and_loses_no_energy() {
     let fingerprint = |shape: &str| {
-        let said = pass("leanmd", &format!("--cells 3 --steps 25 {shape}"));
+        let said = pass("leanmd", &format!("--cells 3 --steps 25 --every 5 {shape}"));
         let line = said.lines().find(|line| line.starts_with("729 atoms of 729, fingerprint "));
         line.unwrap_or_else(|| panic!("{shape}: {said}")).to_owned()
     };
     let alone = fingerprint("");
-    for shape in everywhere() {
+    let balanced = ["+p 2 +balancer rotate", "+n 2 +balancer greedy_refine"].map(str::to_owned);
+    for shape in everywhere().chain(balanced) {
         assert_eq!(fingerprint(&shape), alone, "{shape}");
     }
 }
@@ -346,8 +348,10 @@ fn mistakes_are_answered_in_plain_words() {
 /// outside its job; `pingpong`, which measures paths between processes; `stencil2d`, whose fields lie on devices; and three of the zero-copy
 /// examples that move gigabytes.
 #[cfg(feature = "sim")]
-const SIMULATED: [(&str, &str); 27] = [
+const SIMULATED: [(&str, &str); 31] = [
     ("alltoall", "--messages 20 --burst 7"),
+    ("amr", "--generations 8 --pairs 2 +balancer random"),
+    ("balanced_stencil3d", "--blocks 3 --points 2 --sweeps 2 --steps 8 --every 2 +balancer rotate"),
     ("collectives", ""),
     ("ddtbench", "--kernel NAS_LU_x --repeats 1"),
     ("fft2d", ""),
@@ -357,11 +361,13 @@ const SIMULATED: [(&str, &str); 27] = [
     ("jacobi2d", "--columns 12 --rows 12 --accuracy 0.1"),
     ("kmeans", "--points 30 --chares 9"),
     ("kneighbor", "--elements 7 --neighbours 2 --bytes 300 --rounds 5"),
-    ("leanmd", "--cells 3 --steps 2"),
+    ("lb_test", "--objects 40 --more 1 --steps 12 --every 3 +balancer random"),
+    ("leanmd", "--cells 3 --steps 4 --every 2 +balancer rotate"),
     ("life", "--generations 10"),
     ("matmul", "--size 60"),
     ("multiple_posted_buffers", ""),
     ("nodegroup_test", ""),
+    ("pic", "--particles 500 --steps 12 --every 3 +balancer rcb"),
     ("primes", "--limit 10000 --range 500"),
     ("queens", "--queens 8 --grain 5"),
     ("ring", "--elements 7 --rounds 20"),

@@ -1,0 +1,91 @@
+//! Programs whose elements move at syncs: the same answer with every balancer and without one, and less uneven with one.
+
+use crate::{pass, run};
+
+/// Inside a process, between processes, and both.
+const SHAPES: [&str; 3] = ["+p 2", "+n 2", "+n 2 +p 2 +shuffle 1"];
+
+const BALANCERS: [&str; 5] =
+    ["", "+balancer rotate", "+balancer greedy", "+balancer rcb", "+balancer random,greedy_refine"];
+
+/// How uneven the PEs were between syncs, as a program's table says.
+fn unevenness(said: &str) -> Vec<f64> {
+    let rows = said.lines().skip_while(|line| !line.contains("max/avg")).skip(1);
+    let columns = rows.map(|row| row.split_whitespace().map(str::parse::<f64>).collect::<Vec<_>>());
+    let rows = columns.map_while(|columns| match &columns[..] {
+        [Ok(_), Ok(unevenness), Ok(_)] => Some(*unevenness),
+        _ => None,
+    });
+    rows.collect()
+}
+
+/// Runs an example everywhere with every balancer, and checks that its last line is always the same.
+fn finds_the_same(example: &str, arguments: &str) {
+    let last = |arguments: &str| {
+        let said = pass(example, arguments);
+        said.lines().last().unwrap_or_else(|| panic!("{arguments}: it says nothing")).to_owned()
+    };
+    let alone = last(arguments);
+    for shape in SHAPES {
+        for balancer in BALANCERS {
+            let arguments = format!("{arguments} {shape} {balancer}");
+            assert_eq!(last(&arguments), alone, "{example} {arguments}");
+        }
+    }
+}
+
+#[test]
+fn heat_spreads_in_blocks_that_move_as_in_one_piece() {
+    finds_the_same("balanced_stencil3d", "--blocks 3 --points 4 --sweeps 5 --steps 9 --every 3");
+    finds_the_same("balanced_stencil3d", "--blocks 1 --steps 4 --every 1");
+}
+
+#[test]
+fn particles_come_where_they_belong_whatever_moves_their_patches() {
+    for particles in ["--leap 1 --climb 3 --patches 5 --cells 2", "--ratio 1 --patches 2 --cells 4 --climb 0"]
+    {
+        finds_the_same("pic", &format!("--particles 2000 --steps 12 --every 3 --verify {particles}"));
+    }
+}
+
+#[test]
+fn blocks_split_and_join_while_they_move() {
+    finds_the_same("amr", "--generations 12 --pairs 2 --levels 3");
+    finds_the_same("amr", "--generations 3 --coarsest 0 --levels 0");
+}
+
+#[test]
+fn a_balancer_makes_pes_less_uneven() {
+    // The work of patches is counted, so all runs are alike.
+    let pic =
+        |arguments: &str| unevenness(&pass("pic", &format!("--particles 20000 --steps 40 {arguments}")));
+    for shape in ["+p 2", "+n 2"] {
+        let alone = pic(shape);
+        assert_eq!((alone.len(), alone[0] > 1.5), (5, true), "{shape}: {alone:?}");
+        for balancer in ["greedy", "rcb"] {
+            let balanced = pic(&format!("{shape} +balancer {balancer}"));
+            assert_eq!(balanced[0], alone[0], "{shape} {balancer}");
+            assert!(balanced[1..].iter().all(|uneven| *uneven < 1.1), "{shape} {balancer}: {balanced:?}");
+        }
+    }
+}
+
+#[test]
+fn the_loads_of_pes_are_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pictures = folder.path().join("of/loads");
+    let small = "--points 2 --sweeps 3 --steps 4 --every 2 +p 3";
+    pass("balanced_stencil3d", &format!("{small} --pictures {}", pictures.display()));
+    let drawn = std::fs::read_to_string(pictures.join("loads.svg")).expect("it was drawn");
+    assert!(drawn.starts_with("<svg") && drawn.contains("work of each PE"), "{drawn}");
+    let nowhere = run("balanced_stencil3d", &format!("{small} --pictures /dev/null/loads"));
+    assert_eq!(nowhere.code, Some(1), "{nowhere:?}");
+    assert!(nowhere.stderr.contains("no picture in /dev/null/loads"), "{nowhere:?}");
+}
+
+#[test]
+fn a_balancer_that_is_not_there_stops_the_start() {
+    let outcome = run("pic", "+balancer GreedyLB");
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("here, it is `greedy`"), "{outcome:?}");
+}
