@@ -26,6 +26,8 @@ chapters! {
     collective_buffers: "src/collective-buffers.md";
     devices: "src/devices.md";
     reductions: "src/reductions.md";
+    elements_that_move: "src/elements-that-move.md";
+    balancing: "src/balancing.md";
     performance: "src/performance.md";
     cluster: "src/cluster.md";
     options: "src/options.md";
