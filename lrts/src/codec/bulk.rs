@@ -24,6 +24,7 @@ use serde::forward_to_deserialize_any;
 use std::any::TypeId;
 use std::collections::TryReserveError;
 use std::fmt::{self, Display};
+use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
 /// Numbers, and short arrays of them, lie in memory as they are on the wire. No such type has a lifetime in it.
@@ -32,87 +33,143 @@ const LOOKS_ALIKE: bool = cfg!(all(target_endian = "little", target_pointer_widt
 /// A plain number or a short array (a point, a row) of them.
 trait Number: Pod + for<'de> Deserialize<'de> {}
 
-/// Returns the first success of a function that is generic over a number.
-macro_rules! first_number {
-    ($attempt:ident::<$other:ty>($($argument:expr)?)) => {
-        first_number!($attempt::<$other>($($argument)?) u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64)
+/// What a macro makes of each number, in turn. Nothing that it makes should be generic over more than the number: each such thing is compiled
+/// once for each number and for each of all that is written or read.
+macro_rules! each_number {
+    ($each:ident) => {
+        each_number! { $each u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
     };
-    ($attempt:ident::<$other:ty>$arguments:tt $($number:ident)*) => {
-        if LOOKS_ALIKE {
-            $(
-                first_number!(@ $attempt::<$other>$arguments $number);
-                first_number!(@ $attempt::<$other>$arguments [$number; 2]);
-                first_number!(@ $attempt::<$other>$arguments [$number; 3]);
-                first_number!(@ $attempt::<$other>$arguments [$number; 4]);
-            )*
-        }
-    };
-    (@ $attempt:ident::<$other:ty>($($argument:expr)?) $number:ty) => {
-        if let Some(found) = $attempt::<$other, $number>($($argument)?) {
-            return Some(found);
-        }
-    };
-}
-
-macro_rules! numbers {
-    ($($number:ident)*) => {$(
-        impl Number for $number {}
-        impl Number for [$number; 2] {}
-        impl Number for [$number; 3] {}
-        impl Number for [$number; 4] {}
+    ($each:ident $($number:ident)*) => {$(
+        $each!($number);
+        $each!([$number; 2]);
+        $each!([$number; 3]);
+        $each!([$number; 4]);
     )*};
 }
 
-numbers! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
+macro_rules! number {
+    ($number:ty) => {
+        impl Number for $number {}
+    };
+}
+
+each_number!(number);
 
 /// How many elements `elements` has and their bytes, if it borrows a vector or slice of numbers.
 #[inline]
 pub(super) fn as_run<I>(elements: &I) -> Option<(usize, &[u8])> {
-    first_number!(as_run_of::<I>(elements));
+    let (id, place) = (typeid::of::<I>(), std::ptr::from_ref(elements).cast::<()>());
+    macro_rules! attempt {
+        ($number:ty) => {
+            if id == TypeId::of::<&'static Vec<$number>>() {
+                // SAFETY: `I` is `&'x Vec<_>` of this number for some lifetime 'x (rule 2), which outlives the borrow of `elements`; what is
+                // read through it is borrowed no longer than `elements` is.
+                return Some(unsafe { vector_as_run::<$number>(place) });
+            }
+            if id == TypeId::of::<&'static [$number]>() {
+                // SAFETY: as above, for `&'x [_]`.
+                return Some(unsafe { slice_as_run::<$number>(place) });
+            }
+        };
+    }
+    if LOOKS_ALIKE {
+        each_number!(attempt);
+    }
     None
 }
 
-#[inline(always)]
-fn as_run_of<I, N: Number>(elements: &I) -> Option<(usize, &[u8])> {
-    let id = typeid::of::<I>();
-    let run: &[N] = if id == TypeId::of::<&'static Vec<N>>() {
-        // SAFETY: `I` is `&'x Vec<N>` for some lifetime 'x (rule 2), which outlives the borrow of `elements`;
-        // what is read through it is borrowed no longer than `elements` is.
-        unsafe { *std::ptr::from_ref(elements).cast::<&Vec<N>>() }
-    } else if id == TypeId::of::<&'static [N]>() {
-        // SAFETY: as above, for `&'x [N]`.
-        unsafe { *std::ptr::from_ref(elements).cast::<&[N]>() }
-    } else {
-        return None;
-    };
-    Some((run.len(), bytemuck::cast_slice(run)))
+/// # Safety
+/// There is a `&Vec<N>`, which outlives what is returned.
+#[inline]
+unsafe fn vector_as_run<'a, N: Number>(place: *const ()) -> (usize, &'a [u8]) {
+    // SAFETY: the caller's.
+    let run: &'a Vec<N> = unsafe { *place.cast() };
+    (run.len(), bytemuck::cast_slice(run))
 }
 
-/// How a run of numbers is read at once: the bytes of one element, and what makes a vector of the bytes of all.
+/// # Safety
+/// There is a `&[N]`, which outlives what is returned.
+#[inline]
+unsafe fn slice_as_run<'a, N: Number>(place: *const ()) -> (usize, &'a [u8]) {
+    // SAFETY: the caller's.
+    let run: &'a [N] = unsafe { *place.cast() };
+    (run.len(), bytemuck::cast_slice(run))
+}
+
+/// How a run of numbers is read at once.
+struct NumberReader {
+    element_bytes: usize,
+    /// The visitor of a vector of them.
+    visitor: fn() -> Option<TypeId>,
+    /// Writes a vector of the bytes of all to a place for one.
+    ///
+    /// # Safety
+    /// There is room for a vector of this number, which is written if there is no error.
+    read: unsafe fn(&[u8], *mut ()) -> Result<(), Fault>,
+}
+
+impl NumberReader {
+    const fn of<N: Number>() -> Self {
+        Self { element_bytes: size_of::<N>(), visitor: visitor_of_vector::<N>, read: read_vector::<N> }
+    }
+}
+
+/// # Safety
+/// There is room for a `Vec<N>` at `place`.
+unsafe fn read_vector<N: Number>(bytes: &[u8], place: *mut ()) -> Result<(), Fault> {
+    let run = copy_elements::<N>(bytes).map_err(|_| FaultKind::Memory(bytes.len()))?;
+    // SAFETY: the caller's.
+    unsafe { place.cast::<Vec<N>>().write(run) };
+    Ok(())
+}
+
+/// How a run of numbers is read at once into the vector that a visitor makes.
 pub(super) struct RunReader<T> {
-    pub(super) element_bytes: usize,
-    pub(super) read: fn(&[u8]) -> Result<T, Fault>,
+    number: NumberReader,
+    /// It makes a `T`, up to lifetimes, of which there are none in a vector of numbers.
+    vector: PhantomData<fn() -> T>,
+}
+
+impl<T> RunReader<T> {
+    /// The bytes of one element.
+    pub(super) fn element_bytes(&self) -> usize {
+        self.number.element_bytes
+    }
+
+    /// The vector whose bytes are these.
+    pub(super) fn read(&self, bytes: &[u8]) -> Result<T, Fault> {
+        let mut vector = MaybeUninit::<T>::uninit();
+        // SAFETY: `run_reader` makes a reader of this number for its vectors alone, so there is room for one, and one is there without an
+        // error.
+        unsafe {
+            (self.number.read)(bytes, vector.as_mut_ptr().cast())?;
+            Ok(vector.assume_init())
+        }
+    }
 }
 
 /// The reader of runs, if the visitor is serde's own for a vector of numbers.
 #[inline]
 pub(super) fn run_reader<'de, V: Visitor<'de>>() -> Option<RunReader<V::Value>> {
-    first_number!(run_reader_of::<V>());
-    None
+    let number = number_of_vector(typeid::of::<V::Value>())?;
+    let is_serdes_own = (number.visitor)() == Some(typeid::of::<V>());
+    is_serdes_own.then_some(RunReader { number, vector: PhantomData })
 }
 
+/// The reader of the numbers in the vector that has this id, if one has.
 #[inline(always)]
-fn run_reader_of<'de, V: Visitor<'de>, N: Number>() -> Option<RunReader<V::Value>> {
-    let is_vector = visitor_of_vector::<N>() == Some(typeid::of::<V>())
-        && typeid::of::<V::Value>() == TypeId::of::<Vec<N>>();
-    is_vector.then_some(RunReader {
-        element_bytes: size_of::<N>(),
-        read: |bytes| {
-            let run = copy_elements::<N>(bytes).map_err(|_| FaultKind::Memory(bytes.len()))?;
-            // SAFETY: this function is handed out only if `V::Value` is `Vec<N>` up to lifetimes, and that has none.
-            Ok(unsafe { retype::<Vec<N>, V::Value>(run) })
-        },
-    })
+fn number_of_vector(id: TypeId) -> Option<NumberReader> {
+    macro_rules! attempt {
+        ($number:ty) => {
+            if id == TypeId::of::<Vec<$number>>() {
+                return Some(NumberReader::of::<$number>());
+            }
+        };
+    }
+    if LOOKS_ALIKE {
+        each_number!(attempt);
+    }
+    None
 }
 
 /// The elements that `bytes` are, in one copy; a last part of an element is left out.
@@ -208,7 +265,6 @@ struct Probe;
 #[derive(Debug)]
 struct Seen(Option<TypeId>);
 
-#[inline(always)]
 fn visitor_of_vector<N: Number>() -> Option<TypeId> {
     Vec::<N>::deserialize(Probe).err().and_then(|Seen(visitor)| visitor)
 }
@@ -244,3 +300,49 @@ impl Display for Seen {
 }
 
 impl std::error::Error for Seen {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytemuck::Zeroable;
+
+    /// A deserializer that tells whether the visitor which it was given has a reader of runs.
+    struct Asks;
+
+    impl<'de> Deserializer<'de> for Asks {
+        type Error = Seen;
+
+        fn deserialize_seq<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Seen> {
+            Err(Seen(run_reader::<V>().map(|_| typeid::of::<V>())))
+        }
+
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Seen> {
+            Err(Seen(None))
+        }
+
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+            newtype_struct tuple tuple_struct map struct enum identifier ignored_any
+        }
+    }
+
+    fn is_read_at_once<T: for<'de> Deserialize<'de>>() -> bool {
+        matches!(T::deserialize(Asks), Err(Seen(Some(_))))
+    }
+
+    #[test]
+    fn runs_of_numbers_are_one_copy_and_nothing_else_is() {
+        macro_rules! check {
+            ($number:ty) => {
+                let run = vec![<$number>::zeroed(); 3];
+                let seen = Some((3, bytemuck::cast_slice(&run)));
+                assert_eq!((as_run(&&run), as_run(&&run[..])), (seen, seen), stringify!($number));
+                assert!(is_read_at_once::<Vec<$number>>(), stringify!($number));
+            };
+        }
+        each_number!(check);
+        assert!(as_run(&&vec![true]).is_none() && as_run(&&[[1_u8; 5]][..]).is_none());
+        assert!(!is_read_at_once::<Vec<bool>>() && !is_read_at_once::<Vec<[u8; 5]>>());
+        assert!(!is_read_at_once::<std::collections::VecDeque<u8>>());
+    }
+}

@@ -111,8 +111,8 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         if let Some(run) = bulk::run_reader::<V>() {
-            let count = self.take_count(run.element_bytes)?;
-            return (run.read)(self.take(count * run.element_bytes)?);
+            let count = self.take_count(run.element_bytes())?;
+            return run.read(self.take(count * run.element_bytes())?);
         }
         let count = self.take_count(1)?;
         self.visit_fields(count, visitor)
