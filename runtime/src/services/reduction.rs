@@ -237,9 +237,9 @@ fn contribute_from_afar(pe: &Pe, (id, index): (CollectionId, Index), (within, sh
         None => {
             let kept = with_collection(pe, id, |collection| {
                 let home = collection.home.as_mut().expect("its elements move");
-                home.contribute_at_home(index, (within, share))
+                home.contribute_at_home(index, (within, share)).is_ok()
             });
-            assert!(kept.is_ok(), "who has come home from a journey that is over has a standing of its own");
+            assert!(kept, "who has come home from a journey that is over has a standing of its own");
             add_from_afar(pe, (id, index));
         }
     }

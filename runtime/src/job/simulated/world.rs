@@ -293,7 +293,7 @@ impl<'a> World<'a> {
         let faults = audit::audit(&nodes, self.cast.pes.iter().map(|at| &at.pe), &book.lock());
         if !faults.is_empty() {
             self.within(0, |world| {
-                world.cast.nodes[0].node.fail(JobError::Audit { what: faults.join("\n") })
+                world.cast.nodes[0].node.fail(JobError::Audit { what: faults.join("\n") });
             });
         }
     }

@@ -37,10 +37,8 @@ pub(crate) const SERVICE: Service = Service {
             }
         }
         ChareEvent::Over { collection } => ending::tell_end(pe, *collection),
-        ChareEvent::Forgotten { member, .. } => {
-            if let Target::Member(collection, _) = *member {
-                ending::count_death(pe, collection);
-            }
+        ChareEvent::Forgotten { member: Target::Member(collection, _), .. } => {
+            ending::count_death(pe, *collection);
         }
         _ => {}
     }),
