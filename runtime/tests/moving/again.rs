@@ -144,7 +144,7 @@ fn who_asked_is_answered_once_by_an_entry_that_has_moved() {
 }
 
 #[test]
-fn an_entry_is_called_again_with_its_number_and_within_its_broadcast() {
+fn an_entry_is_called_again_with_its_reference_number() {
     in_every_balance(|_| async {
         let counters = CounterProxy::create(3);
         let mut numbers = Vec::new();
@@ -156,6 +156,12 @@ fn an_entry_is_called_again_with_its_number_and_within_its_broadcast() {
         for (index, number) in numbers.into_iter().enumerate() {
             assert_eq!(number.await, 70 + index as u64);
         }
+    });
+}
+
+#[test]
+fn an_entry_is_called_again_within_its_broadcast() {
+    in_every_balance(|_| async {
         let growing = CounterProxy::create(ArrayOptions::new(4).dynamic());
         let (heard, done) = chare::future();
         growing.hear(done);
@@ -169,13 +175,24 @@ fn an_entry_is_called_again_with_its_number_and_within_its_broadcast() {
 #[derive(Serialize, Deserialize)]
 struct Server {
     served: u64,
+    moves: u64,
 }
 
 #[chare(array, migrate)]
 impl Server {
     #[entry]
     fn new() -> Self {
-        Self { served: 0 }
+        Self { served: 0, moves: 0 }
+    }
+
+    #[moved]
+    fn settle(&mut self, _from: PeId) {
+        self.moves += 1;
+    }
+
+    #[entry]
+    fn moves(&mut self, done: Callback<u64>) {
+        self.contribute(sum(self.moves), done);
     }
 
     #[entry(awaited)]
@@ -216,6 +233,9 @@ async fn serve() {
     for served in served {
         assert_eq!(served.await, 20);
     }
+    let (moves, done) = chare::future();
+    servers.moves(done);
+    assert_eq!(moves.await > 0, chare::pes() > 1);
 }
 
 #[test]

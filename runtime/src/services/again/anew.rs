@@ -16,14 +16,21 @@ pub(super) fn attend(pe: &Pe, due: Due) {
 }
 
 /// Lets the entry of a task that is at rest begin anew, if this job does so with all, to test them. Returns whether it will.
-pub(super) fn begins_anew(pe: &Pe, record: &Record) -> bool {
+fn begins_anew(pe: &Pe, record: &Record) -> bool {
     let is_here = |key: &TaskKey| state(pe).borrow().tasks.contains_key(key);
     let key = record.key().filter(|key| pe.node.begins_anew && is_here(key));
     key.inspect(|key| attend(pe, Due::Task(*key)));
     key.is_some()
 }
 
-/// The same at a rest that is no sync: not twice at the same.
+/// Ends the sync that a task waits for.
+pub(super) fn end_sync(pe: &Pe, record: &Record, round: u64) {
+    if !begins_anew(pe, record) {
+        record.end_sync(round);
+    }
+}
+
+/// As [`begins_anew`], at a rest that is no sync: not twice at the same.
 pub(crate) fn begins_anew_at(pe: &Pe, record: &Record) -> bool {
     if record.take_rests_anew() || !begins_anew(pe, record) {
         return false;

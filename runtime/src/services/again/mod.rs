@@ -105,8 +105,7 @@ pub(crate) fn forget_sync(pe: &Pe, member: Target, record: &Rc<Record>) {
 pub(crate) fn go_on(pe: &Pe, member: Target, round: u64) {
     let waiting = state(pe).borrow_mut().in_sync.remove(&member);
     match waiting {
-        Some(InSync::Task(record)) if anew::begins_anew(pe, &record) => {}
-        Some(InSync::Task(record)) => record.end_sync(round),
+        Some(InSync::Task(record)) => anew::end_sync(pe, &record, round),
         Some(InSync::Call(call) | InSync::Due(call)) => {
             state(pe).borrow_mut().in_sync.insert(member, InSync::Due(call));
             anew::attend(pe, Due::Member(member));
