@@ -11,6 +11,8 @@ mod error;
 mod measured;
 mod moves;
 mod object;
+#[cfg(test)]
+mod tests;
 mod tournament;
 
 pub use error::LoadsError;

@@ -106,12 +106,12 @@ impl Moves {
         let work = &mut self.work[pe.0 as usize];
         // What is taken away again leaves no trace of what was rounded.
         *work = (*work + load).max(0.0);
-        let time = self.load_of(pe);
+        let time = |work: f64| work / self.loads.speed(pe);
         if let Some(lightest) = self.lightest.get_mut() {
-            lightest.set(pe.0 as usize, time);
+            lightest.set(pe.0 as usize, time(*work));
         }
         if let Some(heaviest) = self.heaviest.get_mut() {
-            heaviest.set(pe.0 as usize, -time);
+            heaviest.set(pe.0 as usize, -time(*work));
         }
     }
 

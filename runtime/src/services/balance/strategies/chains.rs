@@ -37,8 +37,8 @@ fn ends(loads: &[f64], domains: &[Domain]) -> Vec<usize> {
         latest[number] = start;
     }
     let total: f64 = loads.iter().sum();
-    let average = (total + domains.iter().map(|domain| domain.fixed).sum::<f64>())
-        / domains.iter().map(|domain| domain.speed).sum::<f64>();
+    let together = Domain::together(domains);
+    let average = (total + together.fixed) / together.speed;
     // What the domains so far take more than the average asks, which those after them make up for.
     let (mut end, mut ahead) = (0, 0.0);
     let mut ends = Vec::with_capacity(domains.len());
@@ -64,9 +64,8 @@ fn ends(loads: &[f64], domains: &[Domain]) -> Vec<usize> {
 
 /// The shortest time within which every domain can be done.
 fn longest(loads: &[f64], domains: &[Domain]) -> f64 {
-    let fixed = domains.iter().map(|domain| domain.fixed).sum::<f64>();
-    let speed = domains.iter().map(|domain| domain.speed).sum::<f64>();
-    let mut low = (fixed + loads.iter().sum::<f64>()) / speed;
+    let together = Domain::together(domains);
+    let mut low = (together.fixed + loads.iter().sum::<f64>()) / together.speed;
     let mut high = low;
     for _ in 0..LOOKS {
         if are_done(loads, domains, high) {

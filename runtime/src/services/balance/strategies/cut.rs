@@ -5,8 +5,8 @@ use super::graph::{Graph, Neighbour};
 use super::ledger::Ledger;
 use super::level::Level;
 
-/// The looks at all items, or at those whose neighbours have moved.
-const PASSES: usize = 6;
+/// The looks at all items, and then at those whose neighbours have moved, or that found no space.
+const PASSES: usize = 20;
 
 /// How much a vertex calls those of each domain that it calls at all.
 #[derive(Default)]
@@ -58,18 +58,21 @@ pub(super) fn refine_cut(items: &[Item], graph: &Graph, places: &mut [u32], ledg
             if !std::mem::take(&mut is_due[vertex as usize]) {
                 continue;
             }
-            let around = graph.around(vertex);
+            let (around, item, place) =
+                (graph.around(vertex), &items[vertex as usize], places[vertex as usize]);
             affinity.look(around, places);
-            if let Some(domain) =
-                better(&items[vertex as usize], &affinity, places[vertex as usize], ledger, limit)
-            {
-                ledger.leave(&items[vertex as usize], places[vertex as usize]);
-                ledger.enter(&items[vertex as usize], domain);
-                places[vertex as usize] = domain;
-                let neighbours = around.iter().map(|neighbour| neighbour.vertex as usize);
-                neighbours.filter(|other| *other < items.len()).for_each(|other| is_due[other] = true);
-                has_moved = true;
-            }
+            let (best, is_possible) = better(item, &affinity, place, ledger, limit);
+            let Some(domain) = best.filter(|_| is_possible) else {
+                // Others may make space.
+                is_due[vertex as usize] = best.is_some();
+                continue;
+            };
+            ledger.leave(item, place);
+            ledger.enter(item, domain);
+            places[vertex as usize] = domain;
+            let neighbours = around.iter().map(|neighbour| neighbour.vertex as usize);
+            neighbours.filter(|other| *other < items.len()).for_each(|other| is_due[other] = true);
+            has_moved = true;
         }
         if !has_moved {
             break;
@@ -77,21 +80,21 @@ pub(super) fn refine_cut(items: &[Item], graph: &Graph, places: &mut [u32], ledg
     }
 }
 
-/// The domain to which an item had better move, if there is one.
-fn better(item: &Item, affinity: &Affinity, place: u32, ledger: &Ledger, limit: f64) -> Option<u32> {
+/// The domain on which an item had better be, and whether it has the space for it; one that has goes before one that has not.
+fn better(item: &Item, affinity: &Affinity, place: u32, ledger: &Ledger, limit: f64) -> (Option<u32>, bool) {
     let (mine, time) = (affinity.to(place), ledger.time(place));
-    let is_over = time > limit;
-    let others = affinity.iter().filter(|(domain, _)| *domain != place && ledger.has_room(item, *domain));
-    let fits = others.filter_map(|(domain, weight)| {
+    let is_over = time > limit && item.load > 0.0;
+    let mut best: Option<(bool, f32, f64, u32)> = None;
+    for (domain, weight) in affinity.iter().filter(|(domain, _)| *domain != place) {
         let other = ledger.time_with(domain, item.load);
-        let is_better = match is_over {
-            true => other < time && item.load > 0.0,
-            false => weight > mine || weight == mine && other < time,
-        };
-        ((is_over || other <= limit) && is_better).then_some((domain, weight, other))
-    });
-    let best = fits.min_by(|one, other| {
-        other.1.total_cmp(&one.1).then(one.2.total_cmp(&other.2)).then(one.0.cmp(&other.0))
-    });
-    best.map(|(domain, ..)| domain)
+        let is_quieter = weight > mine || weight == mine && other < time;
+        if is_quieter || is_over && other < time {
+            let is_possible = (other <= limit || is_over && other < time) && ledger.has_room(item, domain);
+            let found = (is_possible, weight, -other, domain);
+            if best.is_none_or(|best| (found.0, found.1, found.2) > (best.0, best.1, best.2)) {
+                best = Some(found);
+            }
+        }
+    }
+    (best.map(|(.., domain)| domain), best.is_some_and(|(is_possible, ..)| is_possible))
 }

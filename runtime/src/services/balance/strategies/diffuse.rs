@@ -3,8 +3,8 @@
 //!
 //! 1. How much flows over which link says [`Flow`]. A domain gives after it was given to, so that work can come a long way in one plan; the
 //!    object itself moves once.
-//! 2. Over a link go those that lose least of what they call here for what they call there, by the work that they bring. Each that goes draws
-//!    its neighbours after it.
+//! 2. Over a link go those that lose least of what they call here for what they call there, by the work that they bring; who calls nobody
+//!    there does not go before others that do, unless it brings much more. Each that goes draws its neighbours after it.
 //! 3. Then what is better off elsewhere moves, within the limit; and what is still too much is refined away.
 
 use super::cut::gather;
@@ -31,10 +31,15 @@ fn spread(level: &Level, limit: f64) -> Vec<u32> {
         return refine(level, level.places(), limit);
     }
     let mut diffusion = Diffusion::new(level, limit);
-    diffusion.flow(limit);
+    // As objects are not divided, who aims at the limit itself misses it.
+    diffusion.flow(f64::midpoint(limit, level.average()).min(limit));
     let places = &diffusion.places[..level.items.len()];
     refine(level, gather(level, places, limit), limit)
 }
+
+/// How much more it counts what an item calls here if it calls nobody there. With 1 what has just come and weighs much goes on at once and
+/// lies in the midst of others; with 2 twice as much moves where loads lie far apart, for a tenth less traffic.
+const FAR: f64 = 1.5;
 
 /// A diffusion under way.
 struct Diffusion<'a> {
@@ -45,9 +50,10 @@ struct Diffusion<'a> {
     ledger: Ledger,
 }
 
-/// An item that may go over a link, and what is gained if it does, by the work that it brings.
+/// An item that may go over a link.
 #[derive(Clone, Copy, PartialEq)]
 struct Candidate {
+    /// What is called less between domains if it goes, by the work that it brings.
     gain: f64,
     item: u32,
 }
@@ -120,14 +126,9 @@ impl<'a> Diffusion<'a> {
     fn give(&mut self, giver: u32, taker: u32, work: f64, members: &[u32]) -> Vec<u32> {
         let is_here =
             |item: &u32| self.places[*item as usize] == giver && self.items[*item as usize].load > 0.0;
-        let candidate = |item: u32| Candidate { gain: self.gain(item, giver, taker), item };
-        let mut candidates: BinaryHeap<Candidate> = members
-            .iter()
-            .copied()
-            .filter(is_here)
-            .filter(|item| self.items[*item as usize].load / 2.0 <= work)
-            .map(candidate)
-            .collect();
+        let mine = members.iter().copied().filter(is_here);
+        let mut candidates: BinaryHeap<Candidate> =
+            mine.map(|item| self.candidate(item, giver, taker)).collect();
         let (mut missing, mut gone) = (work, Vec::new());
         while let Some(Candidate { item: number, .. }) = candidates.pop() {
             let item = &self.items[number as usize];
@@ -146,23 +147,24 @@ impl<'a> Diffusion<'a> {
                     && self.places[neighbour as usize] == giver
                     && self.items[neighbour as usize].load > 0.0
                 {
-                    candidates.push(Candidate { gain: self.gain(neighbour, giver, taker), item: neighbour });
+                    candidates.push(self.candidate(neighbour, giver, taker));
                 }
             }
         }
         gone
     }
 
-    /// What is called less between domains if an item goes from one to another, by the work that it brings.
-    fn gain(&self, item: u32, giver: u32, taker: u32) -> f64 {
-        let toward = |place: u32| match place {
-            _ if place == taker => 1.0,
-            _ if place == giver => -1.0,
-            _ => 0.0,
-        };
-        let around = self.graph.around(item).iter();
-        let gain: f64 =
-            around.map(|other| toward(self.places[other.vertex as usize]) * f64::from(other.weight)).sum();
-        gain / self.items[item as usize].load
+    /// An item that may go from a giver to a taker.
+    fn candidate(&self, item: u32, giver: u32, taker: u32) -> Candidate {
+        let (mut there, mut here) = (0.0, 0.0);
+        for other in self.graph.around(item) {
+            match self.places[other.vertex as usize] {
+                place if place == taker => there += f64::from(other.weight),
+                place if place == giver => here += f64::from(other.weight),
+                _ => {}
+            }
+        }
+        let loss = if there > 0.0 { here } else { FAR * here };
+        Candidate { gain: (there - loss) / self.items[item as usize].load, item }
     }
 }

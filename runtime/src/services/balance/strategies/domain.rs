@@ -14,6 +14,15 @@ pub(super) struct Domain {
     pub(super) host: u32,
 }
 
+impl Domain {
+    /// Some domains as if they were one, without a bound on room.
+    pub(super) fn together(domains: &[Self]) -> Self {
+        let sum = |of: fn(&Self) -> f64| domains.iter().map(of).sum();
+        let host = domains.first().map_or(0, |domain| domain.host);
+        Self { fixed: sum(|domain| domain.fixed), speed: sum(|domain| domain.speed), room: u64::MAX, host }
+    }
+}
+
 /// What is spread: an object that may move.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
@@ -27,11 +36,9 @@ pub(super) struct Item {
 
 /// The work that goes to the left of two groups of domains, so that both take the same time.
 pub(super) fn share(work: f64, left: &[Domain], right: &[Domain]) -> f64 {
-    let sum = |domains: &[Domain], of: fn(&Domain) -> f64| domains.iter().map(of).sum::<f64>();
-    let fixed = [left, right].map(|domains| sum(domains, |domain| domain.fixed));
-    let speed = [left, right].map(|domains| sum(domains, |domain| domain.speed));
-    let time = (work + fixed[0] + fixed[1]) / (speed[0] + speed[1]);
-    (time * speed[0] - fixed[0]).clamp(0.0, work)
+    let [left, right] = [left, right].map(Domain::together);
+    let time = (work + left.fixed + right.fixed) / (left.speed + right.speed);
+    (time * left.speed - left.fixed).clamp(0.0, work)
 }
 
 /// Where domains, in an order in which those of a host follow each other, are divided in two: between hosts where there are several.

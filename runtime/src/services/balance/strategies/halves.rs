@@ -1,13 +1,13 @@
 //! Halves: a mesh is divided in two with few calls between them (C. Fiduccia and R. Mattheyses, "A linear-time heuristic for improving
 //! network partitions", DAC 1982).
 //!
-//! 1. One half grows from what is pinned there, or from an end of the mesh, by neighbours of neighbours until it weighs enough.
+//! 1. One half grows from what is pinned there, or from an end of the mesh, by the neighbour that gains most until it weighs enough.
 //! 2. Then vertices change sides, the one that gains most first, also where that is a loss, and each once; what came after the best state is
 //!    taken back. Again until nothing is gained.
 
 use super::mesh::Mesh;
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// How often vertices change sides; more passes gain little.
 const PASSES: usize = 3;
@@ -16,16 +16,15 @@ const PASSES: usize = 3;
 const PATIENCE: usize = 200;
 
 /// Divides a mesh, so that the left half weighs `work`, give or take `slack`. What is pinned to a domain below `domains_left` is on the left.
-/// Says of each item whether it is there.
-pub(super) fn halve(mesh: &Mesh, work: f64, slack: f64, domains_left: u32) -> Vec<bool> {
+/// Returns the half of each item: 0 for the left one.
+pub(super) fn halve(mesh: &Mesh, work: f64, slack: f64, domains_left: u32) -> Vec<u32> {
     let mut halves = Halves::grow(mesh, work, domains_left);
     for _ in 0..PASSES {
         if !halves.exchange(work, slack) {
             break;
         }
     }
-    halves.is_left.truncate(mesh.items.len());
-    halves.is_left
+    halves.is_left[..mesh.items.len()].iter().map(|is_left| u32::from(!is_left)).collect()
 }
 
 struct Halves<'a> {
@@ -58,60 +57,92 @@ impl Ord for Change {
 }
 
 impl<'a> Halves<'a> {
+    /// Halves of which the left one has grown from what is pinned there, or from that one of two ends of the mesh from which fewer calls lead
+    /// across.
     fn grow(mesh: &'a Mesh, work: f64, domains_left: u32) -> Self {
         let count = mesh.items.len();
         let pinned = mesh.graph.pinned().iter().map(|domain| *domain < domains_left);
         let is_left = std::iter::repeat_n(false, count).chain(pinned).collect();
-        let mut halves = Self { mesh, is_left, left: 0.0 };
-        let pinned: Vec<u32> =
-            (count as u32..halves.is_left.len() as u32).filter(|one| halves.is_left[*one as usize]).collect();
-        let begin = if pinned.is_empty() { halves.end_of_mesh().into_iter().collect() } else { pinned };
-        let (mut is_seen, mut next) = (halves.is_left.clone(), 0);
-        (count..is_seen.len()).for_each(|pinned| is_seen[pinned] = true);
-        let mut queue: VecDeque<u32> = begin.into();
-        queue.iter().for_each(|vertex| is_seen[*vertex as usize] = true);
+        let bare = Self { mesh, is_left, left: 0.0 };
+        if bare.is_left.contains(&true) || count == 0 {
+            return bare.grown(None, work);
+        }
+        let end = bare.farthest(0);
+        let [one, other] = [end, bare.farthest(end)].map(|end| bare.grown(Some(end), work));
+        if one.cut() <= other.cut() { one } else { other }
+    }
+
+    /// The halves after vertices have joined the left one, always the one that gains most, until it weighs enough. It begins with a vertex,
+    /// or with those that call what is there.
+    fn grown(&self, begin: Option<u32>, work: f64) -> Self {
+        let count = self.mesh.items.len();
+        let mut halves = Self { mesh: self.mesh, is_left: self.is_left.clone(), left: 0.0 };
+        let mut gains: Vec<f32> = (0..count as u32).map(|vertex| halves.gain(vertex)).collect();
+        let mut heap = BinaryHeap::new();
+        let is_beside = |vertex: &u32| {
+            let mut around = self.mesh.graph.around(*vertex).iter();
+            begin == Some(*vertex) || around.any(|other| self.is_left[other.vertex as usize])
+        };
+        heap.extend(
+            (0..count as u32).filter(is_beside).map(|vertex| Change { gain: gains[vertex as usize], vertex }),
+        );
+        let mut next = 0;
         loop {
-            let Some(vertex) = queue.pop_front() else {
+            let Some(Change { gain, vertex }) = heap.pop() else {
                 // Another part of the mesh.
-                let Some(vertex) = (next..count).find(|vertex| !is_seen[*vertex]) else { break };
-                (next, is_seen[vertex]) = (vertex + 1, true);
-                queue.push_back(vertex as u32);
+                let Some(vertex) = (next..count).find(|vertex| !halves.is_left[*vertex]) else { break };
+                next = vertex + 1;
+                heap.push(Change { gain: gains[vertex], vertex: vertex as u32 });
                 continue;
             };
-            if let Some(item) = mesh.items.get(vertex as usize) {
-                if halves.left + item.load / 2.0 > work {
-                    break;
-                }
-                halves.is_left[vertex as usize] = true;
-                halves.left += item.load;
+            if halves.is_left[vertex as usize] || gain != gains[vertex as usize] {
+                continue;
             }
-            for neighbour in mesh.graph.around(vertex) {
-                if !std::mem::replace(&mut is_seen[neighbour.vertex as usize], true) {
-                    queue.push_back(neighbour.vertex);
+            if halves.left + self.mesh.items[vertex as usize].load / 2.0 > work {
+                break;
+            }
+            halves.change(vertex);
+            for other in self.mesh.graph.around(vertex).iter().filter(|other| (other.vertex as usize) < count)
+            {
+                gains[other.vertex as usize] += 2.0 * other.weight;
+                if !halves.is_left[other.vertex as usize] {
+                    heap.push(Change { gain: gains[other.vertex as usize], vertex: other.vertex });
                 }
             }
         }
         halves
     }
 
-    /// An item at an end of the mesh: the last one that is reached from some item.
-    fn end_of_mesh(&self) -> Option<u32> {
+    /// The item that is reached last from an item, by neighbours of neighbours.
+    fn farthest(&self, from: u32) -> u32 {
         let count = self.mesh.items.len();
-        let mut is_seen = vec![false; self.is_left.len()];
-        let mut queue: VecDeque<u32> = (count > 0).then_some(0).into_iter().collect();
-        let mut last = queue.front().copied();
-        queue.iter().for_each(|vertex| is_seen[*vertex as usize] = true);
-        while let Some(vertex) = queue.pop_front() {
-            last = Some(vertex);
-            for neighbour in
-                self.mesh.graph.around(vertex).iter().filter(|other| (other.vertex as usize) < count)
+        let mut is_seen = vec![false; count];
+        is_seen[from as usize] = true;
+        let mut reached = vec![from];
+        let mut at = 0;
+        while at < reached.len() {
+            for other in
+                self.mesh.graph.around(reached[at]).iter().filter(|other| (other.vertex as usize) < count)
             {
-                if !std::mem::replace(&mut is_seen[neighbour.vertex as usize], true) {
-                    queue.push_back(neighbour.vertex);
+                if !std::mem::replace(&mut is_seen[other.vertex as usize], true) {
+                    reached.push(other.vertex);
                 }
             }
+            at += 1;
         }
-        last
+        reached[at - 1]
+    }
+
+    /// The calls from the left half to the other one.
+    fn cut(&self) -> f64 {
+        let crossing = |vertex: u32| {
+            let around = self.mesh.graph.around(vertex).iter();
+            around
+                .filter(|other| !self.is_left[other.vertex as usize])
+                .map(|other| f64::from(other.weight))
+                .sum::<f64>()
+        };
+        (0..self.is_left.len() as u32).filter(|vertex| self.is_left[*vertex as usize]).map(crossing).sum()
     }
 
     /// What is gained if a vertex changes sides.
@@ -230,13 +261,13 @@ mod tests {
         }
     }
 
-    fn cut(mesh: &Mesh, is_left: &[bool]) -> f32 {
+    fn cut(mesh: &Mesh, halves: &[u32]) -> f32 {
         let crossing = |vertex: usize| {
             let around = mesh.graph.around(vertex as u32).iter();
-            let across = around.filter(move |other| is_left[vertex] && !is_left[other.vertex as usize]);
+            let across = around.filter(move |other| halves[vertex] < halves[other.vertex as usize]);
             across.map(|other| other.weight).sum::<f32>()
         };
-        (0..is_left.len()).map(crossing).sum()
+        (0..halves.len()).map(crossing).sum()
     }
 
     #[test]
@@ -244,7 +275,7 @@ mod tests {
         let edges: Vec<(u32, u32, f32)> = (0..31).map(|one| (one, one + 1, 1.0)).collect();
         let mesh = mesh(&[1.0; 32], &edges);
         let halves = halve(&mesh, 16.0, 0.5, 1);
-        assert_eq!(halves.iter().filter(|is_left| **is_left).count(), 16);
+        assert_eq!(halves.iter().filter(|half| **half == 0).count(), 16);
         assert_eq!(cut(&mesh, &halves), 1.0);
     }
 
@@ -262,7 +293,7 @@ mod tests {
     #[test]
     fn parts_that_do_not_call_each_other_are_divided_by_weight() {
         let mesh = mesh(&[1.0; 10], &[]);
-        assert_eq!(halve(&mesh, 4.0, 0.5, 1).iter().filter(|is_left| **is_left).count(), 4);
+        assert_eq!(halve(&mesh, 4.0, 0.5, 1).iter().filter(|half| **half == 0).count(), 4);
     }
 
     #[test]

@@ -7,19 +7,24 @@ use super::domain::{Domain, Item};
 /// What the domains of a level have to do, and the room that they have left.
 #[derive(Clone, Debug)]
 pub(super) struct Ledger {
-    work: Vec<f64>,
-    speed: Vec<f64>,
-    room: Vec<u64>,
+    accounts: Vec<Account>,
+}
+
+/// What is looked at together lies together: accounts are looked up in any order.
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    work: f64,
+    /// What a unit of work takes.
+    pace: f64,
+    room: u64,
 }
 
 impl Ledger {
     /// That of domains on which is what does not move, and nothing else.
     pub(super) fn new(domains: &[Domain]) -> Self {
-        Self {
-            work: domains.iter().map(|domain| domain.fixed).collect(),
-            speed: domains.iter().map(|domain| domain.speed).collect(),
-            room: domains.iter().map(|domain| domain.room).collect(),
-        }
+        let account =
+            |domain: &Domain| Account { work: domain.fixed, pace: 1.0 / domain.speed, room: domain.room };
+        Self { accounts: domains.iter().map(account).collect() }
     }
 
     /// That of domains with items on them. Those that are nowhere do not count.
@@ -33,6 +38,11 @@ impl Ledger {
         ledger
     }
 
+    /// How many domains there are.
+    pub(super) fn domains(&self) -> u32 {
+        self.accounts.len() as u32
+    }
+
     /// The time that a domain takes.
     #[inline]
     pub(super) fn time(&self, domain: u32) -> f64 {
@@ -42,46 +52,46 @@ impl Ledger {
     /// The time that it would take with this much more work.
     #[inline]
     pub(super) fn time_with(&self, domain: u32, work: f64) -> f64 {
-        (self.work[domain as usize] + work) / self.speed[domain as usize]
+        let account = &self.accounts[domain as usize];
+        (account.work + work) * account.pace
     }
 
     /// The work that it may still take before it takes this time; below zero if it takes longer already.
     #[inline]
     pub(super) fn spare(&self, domain: u32, time: f64) -> f64 {
-        time * self.speed[domain as usize] - self.work[domain as usize]
+        let account = &self.accounts[domain as usize];
+        time / account.pace - account.work
     }
 
     /// Whether there is room for an item.
     #[inline]
     pub(super) fn has_room(&self, item: &Item, domain: u32) -> bool {
-        item.at == domain || item.bytes <= self.room[domain as usize]
+        item.at == domain || item.bytes <= self.accounts[domain as usize].room
     }
 
     /// The bytes that may still come.
+    #[inline]
     pub(super) fn room(&self, domain: u32) -> u64 {
-        self.room[domain as usize]
+        self.accounts[domain as usize].room
     }
 
     /// Places an item, which has room there.
     #[inline]
     pub(super) fn enter(&mut self, item: &Item, domain: u32) {
-        self.work[domain as usize] += item.load;
+        let account = &mut self.accounts[domain as usize];
+        account.work += item.load;
         if item.at != domain {
-            self.room[domain as usize] -= item.bytes;
+            account.room -= item.bytes;
         }
     }
 
     /// Takes an item away from where it was placed.
     #[inline]
     pub(super) fn leave(&mut self, item: &Item, domain: u32) {
-        self.work[domain as usize] -= item.load;
+        let account = &mut self.accounts[domain as usize];
+        account.work -= item.load;
         if item.at != domain {
-            self.room[domain as usize] += item.bytes;
+            account.room += item.bytes;
         }
-    }
-
-    /// How many domains there are.
-    pub(super) fn domains(&self) -> u32 {
-        self.work.len() as u32
     }
 }

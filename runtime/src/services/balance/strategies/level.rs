@@ -31,9 +31,8 @@ pub(super) struct Level {
 impl Level {
     /// The time that each domain would take if all took the same.
     pub(super) fn average(&self) -> f64 {
-        let fixed: f64 = self.domains.iter().map(|domain| domain.fixed).sum();
-        let speed: f64 = self.domains.iter().map(|domain| domain.speed).sum();
-        (fixed + self.items.iter().map(|item| item.load).sum::<f64>()) / speed
+        let together = Domain::together(&self.domains);
+        (together.fixed + self.items.iter().map(|item| item.load).sum::<f64>()) / together.speed
     }
 
     /// The time that a domain may take, so that in the end no PE takes more than `tolerance` times the average of the job. The upper level
@@ -73,13 +72,17 @@ pub(super) fn by_levels(
 ) {
     let mut levels = Levels::new(loads, calls);
     let nodes = levels.spread_over_nodes(&spread);
+    if loads.pes() == loads.nodes() {
+        nodes.into_iter().enumerate().for_each(|(object, node)| {
+            moves.to(object, PeId(node));
+        });
+        return;
+    }
     let grouped = Grouped::new(&nodes, loads.nodes());
     for node in (0..loads.nodes()).map(NodeId) {
         let coming = grouped.of(node.0).iter().copied();
         for (object, pe) in levels.spread_over_pes(node, coming, &spread) {
-            if loads.objects()[object].at != pe {
-                moves.to(object, pe);
-            }
+            moves.to(object, pe);
         }
     }
 }
@@ -118,7 +121,7 @@ impl<'a> Levels<'a> {
         nodes
     }
 
-    /// The PE of each of a node's objects, stay they or come.
+    /// The PE of each of a node's objects that does not stay on its own, whether it comes from this node or not.
     fn spread_over_pes(
         &mut self,
         node: NodeId,
@@ -126,9 +129,6 @@ impl<'a> Levels<'a> {
         spread: impl Fn(&Level) -> Vec<u32>,
     ) -> Vec<(usize, PeId)> {
         let (loads, pes) = (self.loads, self.loads.pes_of(node));
-        if pes.len() == 1 {
-            return objects.map(|object| (object as usize, PeId(pes.start))).collect();
-        }
         let domains = pes.clone().map(|pe| self.domain(pe..pe + 1)).collect();
         let rank = |object: u32| match loads.objects()[object as usize].at.0 {
             pe if pes.contains(&pe) => pe - pes.start,
@@ -137,8 +137,8 @@ impl<'a> Levels<'a> {
         let mut level = self.level(domains, objects, &rank, false);
         level.items.iter_mut().for_each(|item| item.bytes = 0);
         let spread = spread(&level);
-        let placed = level.items.iter().zip(spread);
-        placed.map(|(item, rank)| (item.object as usize, PeId(pes.start + rank))).collect()
+        let moved = level.items.iter().zip(spread).filter(|(item, rank)| item.at != *rank);
+        moved.map(|(item, rank)| (item.object as usize, PeId(pes.start + rank))).collect()
     }
 
     /// A domain of these PEs, with what on them is no object.

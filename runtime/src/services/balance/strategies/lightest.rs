@@ -78,8 +78,11 @@ impl Lightest {
 
     /// The most work that some domain may take and be done by `time`.
     pub(super) fn spare(&self, time: f64) -> f64 {
-        let lightest = self.classes.iter().map(|class| class.domains[class.times.least()]);
-        lightest.map(|domain| self.ledger.spare(domain, time)).fold(0.0, f64::max)
+        let open = |class: &Class| {
+            let position = class.times.least();
+            (class.times.number(position) < f64::INFINITY).then(|| class.domains[position])
+        };
+        self.classes.iter().filter_map(open).map(|domain| self.ledger.spare(domain, time)).fold(0.0, f64::max)
     }
 
     /// Places an item.

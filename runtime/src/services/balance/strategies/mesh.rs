@@ -2,6 +2,8 @@
 
 use super::domain::{ELSEWHERE, Item};
 use super::graph::{Graph, Neighbour};
+use super::grouped::Grouped;
+use std::ops::Range;
 
 /// Items and their graph, in which what is pinned to domains follows the items.
 #[derive(Clone, Debug)]
@@ -62,36 +64,42 @@ impl Mesh {
         (coarse_of, pairs)
     }
 
-    /// Two meshes: of the items on either side, each with what is pinned there, by the domain's number from the first domain of the side on. Also
+    /// The meshes of the items of each group, with what is pinned to the group's domains; its first domain has the number 0 there. Also
     /// returns the item that each of theirs was.
-    pub(super) fn apart(&self, is_left: &[bool], domains_left: u32) -> [(Self, Vec<u32>); 2] {
-        let count = self.items.len();
-        let is_pinned_left = |pinned: &&u32| **pinned < domains_left;
-        let sides =
-            is_left.iter().copied().chain(self.graph.pinned().iter().map(|domain| is_pinned_left(&domain)));
-        let sides: Vec<bool> = sides.collect();
-        let mut numbers = vec![0; sides.len()];
-        let mut next = [0, 0];
-        for (number, side) in numbers.iter_mut().zip(&sides) {
-            *number = next[usize::from(*side)];
-            next[usize::from(*side)] += 1;
+    pub(super) fn apart(&self, group_of: &[u32], groups: &[Range<u32>]) -> Vec<(Self, Vec<u32>)> {
+        let count = self.items.len() as u32;
+        let group_of_domain = |domain: &u32| groups.partition_point(|group| group.end <= *domain) as u32;
+        let pinned = self.graph.pinned().iter();
+        let group_of: Vec<u32> = group_of.iter().copied().chain(pinned.map(group_of_domain)).collect();
+        let grouped = Grouped::new(&group_of, groups.len() as u32);
+        let mut numbers = vec![0; group_of.len()];
+        for group in 0..groups.len() as u32 {
+            grouped.of(group).iter().zip(0..).for_each(|(vertex, number)| numbers[*vertex as usize] = number);
         }
-        [true, false].map(|side| {
-            let vertices = || (0..sides.len() as u32).filter(|vertex| sides[*vertex as usize] == side);
+        let mesh = |(group, domains): (u32, &Range<u32>)| {
+            // Items come first, as their numbers are less.
+            let (items, pinned) =
+                grouped.of(group).split_at(grouped.of(group).partition_point(|vertex| *vertex < count));
             let (mut starts, mut neighbours) = (vec![0], Vec::new());
-            for vertex in vertices() {
-                let mine =
-                    self.graph.around(vertex).iter().filter(|other| sides[other.vertex as usize] == side);
+            for vertex in grouped.of(group) {
+                let mine = self
+                    .graph
+                    .around(*vertex)
+                    .iter()
+                    .filter(|other| group_of[other.vertex as usize] == group);
                 neighbours
                     .extend(mine.map(|other| Neighbour { vertex: numbers[other.vertex as usize], ..*other }));
                 starts.push(neighbours.len());
             }
-            let items: Vec<u32> = vertices().filter(|vertex| (*vertex as usize) < count).collect();
-            let first = if side { 0 } else { domains_left };
-            let pinned = self.graph.pinned().iter().filter(|domain| is_pinned_left(domain) == side);
-            let graph = Graph::from_parts(starts, neighbours, pinned.map(|domain| domain - first).collect());
-            (Self { items: items.iter().map(|item| self.items[*item as usize]).collect(), graph }, items)
-        })
+            let pinned =
+                pinned.iter().map(|vertex| self.graph.pinned()[(vertex - count) as usize] - domains.start);
+            let graph = Graph::from_parts(starts, neighbours, pinned.collect());
+            (
+                Self { items: items.iter().map(|item| self.items[*item as usize]).collect(), graph },
+                items.to_vec(),
+            )
+        };
+        (0..).zip(groups).map(mesh).collect()
     }
 }
 

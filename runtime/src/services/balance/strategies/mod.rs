@@ -20,6 +20,7 @@ mod curve;
 mod cut;
 mod diffuse;
 mod domain;
+mod exchange;
 mod flow;
 mod graph;
 mod greedy;
@@ -32,6 +33,7 @@ mod lightest;
 mod mesh;
 mod order;
 mod partition;
+mod placement;
 mod positioned;
 mod random;
 mod rcb;
@@ -103,11 +105,12 @@ impl Strategy {
             }
             Self::Bisect { tolerance } => {
                 bisect::bisect(loads, &mut moves, tolerance);
-                Worth::Calls(tolerance)
+                // Everything is divided anew, and one division is as good as another one.
+                Worth::Calls { tolerance, gain_min: 0.1 }
             }
             Self::Diffuse { tolerance } => {
                 diffuse::diffuse(loads, &mut moves, tolerance);
-                Worth::Calls(tolerance)
+                Worth::Calls { tolerance, gain_min: 0.01 }
             }
             Self::Rotate => {
                 rotate::rotate(loads, &mut moves);

@@ -1,14 +1,15 @@
-//! Orders of items, the same whatever machine sorts.
+//! Orders by load, the same whatever machine sorts.
 
-use super::domain::Item;
-
-/// Sorts positions in `items` by falling load, those of equal load by their numbers.
-pub(super) fn sort_descending(positions: &mut Vec<u32>, items: &[Item]) {
-    // The bits of numbers that are not negative are in the order of the numbers; keys beside the positions spare a look at each item for
-    // each comparison.
-    let key = |position: &u32| (!items[*position as usize].load.to_bits(), *position);
-    let mut keys: Vec<(u64, u32)> = positions.iter().map(key).collect();
-    keys.sort_unstable();
-    positions.clear();
-    positions.extend(keys.into_iter().map(|(_, position)| position));
+/// Sorts by falling load, and what is equal by rising number: `key` gives both. Loads are not negative.
+pub(super) fn sort_descending<T: Copy>(things: &mut Vec<T>, key: impl Fn(&T) -> (f64, u32)) {
+    // The bits of numbers that are not negative are in the order of the numbers; keys beside the things spare a look at each load for each
+    // comparison.
+    let with_key = |thing: &T| {
+        let (load, number) = key(thing);
+        (!load.to_bits(), number, *thing)
+    };
+    let mut keyed: Vec<(u64, u32, T)> = things.iter().map(with_key).collect();
+    keyed.sort_unstable_by_key(|(load, number, _)| (*load, *number));
+    things.clear();
+    things.extend(keyed.into_iter().map(|(.., thing)| thing));
 }

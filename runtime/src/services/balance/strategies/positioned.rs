@@ -1,12 +1,14 @@
 //! Objects by their positions: what geometric strategies have in common.
 //!
-//! 1. What has a position is cut by it: neighbours in space come to one domain, and domains of a host beside each other.
+//! 1. What has a position is cut by it: neighbours in space come to one domain, and domains of a host beside each other; what is
+//!    there already stays there, if domains are alike.
 //! 2. What has none stays, unless its domain then has too much: [`refine`].
 //! 3. A cut knows no room. What a domain has no room for stays at home, and what is too much then is refined away.
 
 use super::domain::{Domain, Item};
-use super::level::{Level, by_levels};
+use super::level::by_levels;
 use super::refine::refine;
+use super::relabel::relabel;
 use super::room::settle;
 use crate::model::loads::{Loads, Moves};
 
@@ -23,19 +25,20 @@ pub(super) fn by_positions(loads: &Loads, moves: &mut Moves, cut: impl Fn(&[Item
             (0..places.len()).filter(|item| has_position(&level.items[*item])).collect();
         let others: Vec<usize> =
             (0..places.len()).filter(|item| !has_position(&level.items[*item])).collect();
-        let domains = occupied(level, &others);
-        let order = level.by_host();
-        let in_order: Vec<Domain> = order.iter().map(|domain| domains[*domain as usize]).collect();
-        let items: Vec<Item> = positions.iter().map(|item| level.items[*item]).collect();
-        let cut = cut(&items, &in_order);
-        positions.iter().zip(cut).for_each(|(item, number)| places[*item] = order[number as usize]);
-        let is_full = settle(level, &mut places);
-        if is_full {
+        let rest: Vec<Item> = others.iter().map(|item| level.items[*item]).collect();
+        let domains = occupied(&level.domains, &rest, rest.iter().map(|item| item.at));
+        let part = level.with(domains, positions.iter().map(|item| level.items[*item]).collect());
+        let order = part.by_host();
+        let in_order: Vec<Domain> = order.iter().map(|domain| part.domains[*domain as usize]).collect();
+        let mut cut: Vec<u32> =
+            cut(&part.items, &in_order).iter().map(|number| order[*number as usize]).collect();
+        relabel(&part, &mut cut);
+        positions.iter().zip(&cut).for_each(|(item, domain)| places[*item] = *domain);
+        if settle(level, &mut places) {
             return refine(level, places, level.limit(TOLERANCE));
         }
         if !others.is_empty() {
-            let domains = occupied_by(&level.domains, &items, positions.iter().map(|item| places[*item]));
-            let rest = level.with(domains, others.iter().map(|item| level.items[*item]).collect());
+            let rest = level.with(occupied(&level.domains, &part.items, cut.into_iter()), rest);
             let refined = refine(&rest, rest.places(), level.limit(TOLERANCE));
             others.iter().zip(refined).for_each(|(item, place)| places[*item] = place);
         }
@@ -43,13 +46,8 @@ pub(super) fn by_positions(loads: &Loads, moves: &mut Moves, cut: impl Fn(&[Item
     });
 }
 
-/// The domains, with some items as a part of what does not move; those that are nowhere do not count yet.
-fn occupied(level: &Level, items: &[usize]) -> Vec<Domain> {
-    let stay: Vec<Item> = items.iter().map(|item| level.items[*item]).collect();
-    occupied_by(&level.domains, &stay, stay.iter().map(|item| item.at))
-}
-
-fn occupied_by(domains: &[Domain], items: &[Item], places: impl Iterator<Item = u32>) -> Vec<Domain> {
+/// The domains, with some items as a part of what does not move; those that are nowhere do not count.
+fn occupied(domains: &[Domain], items: &[Item], places: impl Iterator<Item = u32>) -> Vec<Domain> {
     let mut domains = domains.to_vec();
     for (item, place) in items.iter().zip(places) {
         let Some(domain) = domains.get_mut(place as usize) else { continue };

@@ -1,6 +1,6 @@
 //! Labels of parts: each part goes to the domain on which most of it is already.
 //!
-//! Parts were made for domains; those whose domains can do as much may be exchanged.
+//! Parts were made for domains; those whose domains can do as much may be exchanged, unless they call what is pinned there.
 
 use super::domain::ELSEWHERE;
 use super::ledger::Ledger;
@@ -28,6 +28,9 @@ pub(super) fn relabel(level: &Level, parts: &mut [u32]) {
     let classes = classes(level);
     let (mut label, mut part_of) =
         (vec![ELSEWHERE; level.domains.len()], vec![ELSEWHERE; level.domains.len()]);
+    for part in bound(level, parts) {
+        (label[part as usize], part_of[part as usize]) = (part, part);
+    }
     for (part, domain, _) in shared {
         let is_free = label[part as usize] == ELSEWHERE && part_of[domain as usize] == ELSEWHERE;
         if is_free && classes[part as usize] == classes[domain as usize] {
@@ -43,6 +46,20 @@ pub(super) fn relabel(level: &Level, parts: &mut [u32]) {
     let (parts_left, domains_left) = (rest(&label), rest(&part_of));
     parts_left.iter().zip(domains_left).for_each(|(part, domain)| label[*part as usize] = domain);
     parts.iter_mut().for_each(|part| *part = label[*part as usize]);
+}
+
+/// Parts that call what is pinned to their domains.
+fn bound(level: &Level, parts: &[u32]) -> Vec<u32> {
+    let pinned = parts.len() as u32;
+    let calls_pinned =
+        |(item, _): &(u32, &u32)| level.graph.around(*item).iter().any(|other| other.vertex >= pinned);
+    let mut bound: Vec<u32> = match level.graph.pinned() {
+        [] => Vec::new(),
+        _ => (0..pinned).zip(parts).filter(calls_pinned).map(|(_, part)| *part).collect(),
+    };
+    bound.sort_unstable();
+    bound.dedup();
+    bound
 }
 
 /// The class of each domain: those of one can do about as much.

@@ -4,7 +4,7 @@ use super::graph::weight;
 use crate::model::ids::PeId;
 use crate::model::loads::{Edge, Loads, Moves};
 
-/// By how much the longest PE is to become shorter, or the calls between PEs fewer, if everything is spread anew.
+/// By how much the longest PE is to become shorter if everything is spread anew.
 const GAIN_MIN: f64 = 0.01;
 
 /// What rounding may hide.
@@ -22,8 +22,8 @@ pub(super) enum Worth {
     Shorter,
     /// A shorter longest PE, after everything was spread anew.
     MuchShorter,
-    /// A shorter longest PE, or fewer calls between PEs as long as none takes longer than this many times the average.
-    Calls(f64),
+    /// A shorter longest PE, or calls between PEs that are fewer by this part, as long as none takes longer than `tolerance` times the average.
+    Calls { tolerance: f64, gain_min: f64 },
 }
 
 impl Worth {
@@ -34,11 +34,11 @@ impl Worth {
             Self::Moves => true,
             Self::Shorter => after < before * (1.0 - ROUNDING),
             Self::MuchShorter => after < before * (1.0 - GAIN_MIN),
-            Self::Calls(tolerance) => {
+            Self::Calls { tolerance, gain_min } => {
                 let enough = f64::max(before, tolerance * loads.average()) * (1.0 + ROUNDING);
                 let is_quieter = || {
                     between(loads, |object| moves.place_of(object))
-                        < between(loads, |object| loads.objects()[object].at) * (1.0 - GAIN_MIN)
+                        < between(loads, |object| loads.objects()[object].at) * (1.0 - gain_min)
                 };
                 after < before * (1.0 - GAIN_MIN) || after <= enough && is_quieter()
             }
