@@ -36,6 +36,7 @@ chapters! {
     idioms: "src/idioms.md";
     glossary: "src/glossary.md";
     // Macros cannot depend on `chare`, not even for their tests: all of it would be built once more, for the compiler.
+    macro_balancer: "../../macros/docs/balancer.md";
     macro_chare: "../../macros/docs/chare.md";
     macro_entries: "../../macros/docs/entries.md";
     macro_migrate: "../../macros/docs/migrate.md";

@@ -2,13 +2,12 @@
 
 use crate::errors::{Errors, Misuse};
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
 use syn::{Expr, ItemFn, Meta, ReturnType, Safety, Signature, Token};
 
-/// The function, its registration, and its errors.
+/// The function, its registration, and its errors. What types its parameters have is the compiler's question.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let needs_edges = read_options(options, &mut errors);
@@ -23,15 +22,12 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let name = &function.sig.ident;
     let text = name.to_string();
     let text = text.trim_start_matches("r#");
-    // What the parameters are is the compiler's question, which it asks where they stand.
-    let parameters = function.sig.inputs.span();
-    let plan = quote_spanned!(parameters => #name);
     let conditions = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     quote! {
         #function
         #(#conditions)*
         ::chare::macro_support::inventory::submit! {
-            ::chare::macro_support::BalancerRegistration::new(#text, #needs_edges, #plan)
+            ::chare::macro_support::BalancerRegistration::new(#text, #needs_edges, #name)
         }
     }
 }

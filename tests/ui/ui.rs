@@ -15,6 +15,7 @@ pub mod pass {
     pub mod answers;
     pub mod array;
     pub mod awaited;
+    pub mod balancer;
     pub mod conditions;
     pub mod devices;
     pub mod entries;

@@ -1,6 +1,7 @@
 //! Moves: what a balancer plans, and the loads as they will be.
 
-use super::{Loads, Tournament, imbalance};
+use super::pes::{Loads, imbalance};
+use super::tournament::Tournament;
 use crate::model::ids::{NodeId, PeId};
 use std::cell::OnceCell;
 

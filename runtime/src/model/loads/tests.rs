@@ -1,6 +1,7 @@
 //! Tests of loads and of moves.
 
 use super::*;
+use crate::model::ids::{NodeId, PeId};
 use chare_lrts::codec;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
