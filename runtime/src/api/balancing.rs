@@ -1,7 +1,9 @@
-//! Balancing as programs and tests use it: a balancer without a job, and loads in files.
+//! Balancing as programs and tests use it: balancers by name, one of the program's own without a job, and loads in files.
 
 use crate::model::ids::PeId;
 use crate::model::loads::{Loads, Moves};
+pub use crate::services::balance::BalancerError;
+use crate::services::balance::Strategies;
 use chare_lrts::codec;
 use std::io;
 use std::path::Path;
@@ -32,6 +34,61 @@ pub fn balance_by(balancer: impl FnOnce(&Loads, &mut Moves), loads: &Loads) -> V
     let mut moves = Moves::new(loads);
     balancer(loads, &mut moves);
     moves.planned()
+}
+
+/// A balancer, or several in turn, by the name that `+balancer` takes: to try it on loads of which there is no job, beside others or beside one of
+/// the program's own.
+///
+/// | name | what it does |
+/// |---|---|
+/// | `greedy` | the heaviest object to the lightest PE, then the next: the best balance, and nearly everything moves |
+/// | `greedy_refine[:TOLERANCE]` | moves only what is over the tolerance times the average (1.02), and of that what has few bytes for its load |
+/// | `hilbert` | cuts a curve through the [positions](crate::Object::position) into stretches: neighbours come together |
+/// | `rcb` | halves the space of the positions again and again: boxes |
+/// | `bisect[:TOLERANCE]` | halves the graph of calls again and again: who calls whom comes together, up to the tolerance (1.05) |
+/// | `diffuse[:TOLERANCE]` | what is too much goes to those whom it calls, from one to the next, up to the tolerance (1.05) |
+/// | `rotate`, `random[:SEED]` | every object to the next PE, or to any: for tests |
+///
+/// Positions that nobody says, and calls that nobody makes, leave an object to `greedy_refine`. A balancer of the program's own has the name of its
+/// function.
+///
+/// All but the last two first balance nodes, then the PEs of each, never plan more for a node than it has room for, and plan nothing that is not
+/// worth it.
+///
+/// ```
+/// use chare::{Balancer, Loads, PeId};
+///
+/// let loads = Loads::sample(2, [(PeId(0), 1.0), (PeId(0), 1.0), (PeId(0), 2.0)]);
+/// let balancer = Balancer::named("greedy_refine:1.05")?;
+/// assert_eq!(balancer.plan(0, &loads).planned(), [(2, PeId(1))]);
+/// # Ok::<(), chare::BalancerError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Balancer {
+    strategies: Strategies,
+}
+
+impl Balancer {
+    /// The balancer of this name, or those of a list, `greedy,greedy_refine`: each has one turn, and the last one all that follow.
+    ///
+    /// # Errors
+    /// When there is no such balancer, or it takes no such parameter; the error says what there is. Names of Charm++'s balancers are answered by what
+    /// stands in their place.
+    pub fn named(list: &str) -> Result<Self, BalancerError> {
+        Ok(Self { strategies: Strategies::named(list)? })
+    }
+
+    /// Whether it, or one of several, looks at [who calls whom](Loads::edges).
+    pub fn needs_edges(&self) -> bool {
+        self.strategies.need_edges()
+    }
+
+    /// Plans moves. `balancing` counts the balancings from 0 on: it says whose turn it is.
+    ///
+    /// Cost: that of the balancer; 10^6 objects on 10^5 PEs take tenths of a second without calls, and seconds with them.
+    pub fn plan(&self, balancing: u64, loads: &Loads) -> Moves {
+        self.strategies.turn(balancing).plan(loads)
+    }
 }
 
 impl Loads {

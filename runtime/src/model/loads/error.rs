@@ -30,7 +30,7 @@ pub enum LoadsError {
         expected: usize,
     },
     /// A number is not what it may be.
-    #[error("{what} {number} is {found}: it is to be a finite number, {bound}")]
+    #[error("{what} {number} is {found}: it is to be {bound}")]
     Number {
         /// What is measured.
         what: &'static str,

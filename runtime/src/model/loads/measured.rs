@@ -7,6 +7,14 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::hash_map::Entry;
 
+/// The largest load, in seconds, and the quickest PE beside others: sums and quotients of what is not larger, or slower, are numbers.
+const LOAD_MAX: f64 = 1e15;
+const SPEED_MAX: f64 = 1e6;
+
+/// The same in words.
+const OF_LOAD: &str = "a number from 0 to 10^15";
+const OF_SPEED: &str = "a number from 10^-6 to 10^6";
+
 /// Measurements of a job, of which [`Loads`](crate::Loads) are made. Its fields are filled in one by one:
 ///
 /// ```
@@ -67,10 +75,10 @@ impl Measured {
         count("speeds", "PEs", self.speeds.len(), pes as usize)?;
         count("fixed", "PEs", self.fixed.len(), pes as usize)?;
         count("room", "nodes", self.room.len(), nodes)?;
-        let is_load = |load: &f64| load.is_finite() && *load >= 0.0;
-        let is_speed = |speed: &f64| speed.is_finite() && *speed > 0.0;
-        each("the speed of PE", "above zero", &self.speeds, is_speed)?;
-        each("the fixed load of PE", "zero or more", &self.fixed, is_load)?;
+        let is_load = |load: &f64| (0.0..=LOAD_MAX).contains(load);
+        let is_speed = |speed: &f64| (1.0 / SPEED_MAX..=SPEED_MAX).contains(speed);
+        each("the speed of PE", OF_SPEED, &self.speeds, is_speed)?;
+        each("the fixed load of PE", OF_LOAD, &self.fixed, is_load)?;
         let bytes = self.objects.iter().try_fold(0_u64, |sum, object| sum.checked_add(object.bytes));
         bytes.ok_or(LoadsError::Bytes)?;
         for (number, object) in self.objects.iter().enumerate() {
@@ -79,11 +87,11 @@ impl Measured {
                 return Err(LoadsError::NoSuchPe { object: number, at: object.at, pes });
             }
             if !is_load(&object.load) {
-                return wrong("the load of object", object.load, "zero or more");
+                return wrong("the load of object", object.load, OF_LOAD);
             }
             let coordinates = object.position.iter().flatten();
             if let Some(lost) = coordinates.copied().find(|coordinate| !coordinate.is_finite()) {
-                return wrong("a coordinate of object", lost, "of either sign");
+                return wrong("a coordinate of object", lost, "a finite number");
             }
         }
         Ok(())

@@ -10,6 +10,13 @@ fn on(pe: u32, load: f64) -> Object {
     Object::new(PeId(pe), load)
 }
 
+/// A strategy runs on a thread of its own.
+const _: fn() = || {
+    fn sent<T: Send>() {}
+    sent::<Loads>();
+    sent::<Moves>();
+};
+
 #[test]
 fn objects_are_sorted_by_pe_and_edges_with_them() {
     let mut measured = Measured::new(3, 1);
@@ -66,8 +73,8 @@ fn measurements_that_cannot_be_are_refused_in_words() {
         (|one| one.speeds.truncate(3), "`speeds` has 3 values for 4 PEs"),
         (|one| one.fixed.push(0.0), "`fixed` has 5 values"),
         (|one| one.room.clear(), "`room` has 0 values for 2 nodes"),
-        (|one| one.speeds[2] = 0.0, "the speed of PE 2 is 0: it is to be a finite number, above zero"),
-        (|one| one.fixed[1] = -1.0, "the fixed load of PE 1 is -1"),
+        (|one| one.speeds[2] = 0.0, "the speed of PE 2 is 0: it is to be a number from 10^-6 to 10^6"),
+        (|one| one.fixed[1] = -1.0, "the fixed load of PE 1 is -1: it is to be a number from 0"),
         (|one| one.objects[1].load = f64::NAN, "the load of object 1 is NaN"),
         (|one| one.objects[0].position = Some([0.0, f64::INFINITY, 0.0]), "a coordinate of object 0 is inf"),
         (|one| one.objects[1].at = PeId(4), "object 1 is on PE 4, and the job has 4 PEs"),

@@ -77,7 +77,8 @@ pub(super) fn make_way(placement: &mut Placement<'_>, members: &mut Members, poo
             }
         };
         let Some((domain, others)) = place else {
-            placement.put_back(homeless);
+            let place = placement.put_back(homeless);
+            members.add(item, place);
             continue;
         };
         for other in others {
@@ -117,23 +118,26 @@ fn in_the_way(placement: &Placement<'_>, members: &mut Members, item: u32, domai
 }
 
 /// Has each giver exchange items with some of the lightest domains, until it is no longer over the limit or gains nothing.
-pub(super) fn swap(placement: &mut Placement<'_>, members: &mut Members, givers: &[u32]) {
+pub(super) fn swap(
+    placement: &mut Placement<'_>,
+    members: &mut Members,
+    givers: impl ExactSizeIterator<Item = u32>,
+) {
     let takers = lightest(placement, TAKERS * givers.len());
     // Each begins with others, so that they do not all find the first ones full.
-    for (number, giver) in givers.iter().enumerate() {
-        let others =
-            takers.iter().cycle().skip(number * TAKERS % takers.len().max(1)).take(TAKERS.min(takers.len()));
+    for (number, giver) in givers.enumerate() {
+        let others = takers.iter().cycle().skip(number * TAKERS % takers.len().max(1));
         let mut in_vain = 0;
-        for taker in others.filter(|taker| *taker != giver) {
-            if placement.excess(*giver) <= 0.0 || in_vain == IN_VAIN {
+        for taker in others.take(TAKERS.min(takers.len())) {
+            if placement.excess(giver) <= 0.0 || in_vain == IN_VAIN {
                 break;
             }
             in_vain += 1;
-            while let Some((item, others)) = trade(placement, members, *giver, *taker) {
+            while let Some((item, others)) = trade(placement, members, giver, *taker) {
                 placement.take_up(item);
                 for other in others {
-                    placement.move_to(other, *giver);
-                    members.add(other, *giver);
+                    placement.move_to(other, giver);
+                    members.add(other, giver);
                 }
                 placement.put_down(item, *taker);
                 members.add(item, *taker);

@@ -44,11 +44,13 @@ impl Placement<'_> {
         self.places[item as usize] = domain;
     }
 
-    /// Puts an item back where it was, or at home if others have taken its room meanwhile.
-    pub(super) fn put_back(&mut self, Homeless { item, before }: Homeless) {
+    /// Puts an item back where it was, or at home if others have taken its room meanwhile. Returns where it is now.
+    pub(super) fn put_back(&mut self, Homeless { item, before }: Homeless) -> u32 {
         let home = self.items[item as usize].at;
         let has_room = self.lightest.ledger.has_room(&self.items[item as usize], before);
-        self.put_down(item, if has_room { before } else { home });
+        let place = if has_room { before } else { home };
+        self.put_down(item, place);
+        place
     }
 
     /// The room that an item takes on a domain.
@@ -100,8 +102,10 @@ impl Members {
         let by_load = |one: &u32, other: &u32| {
             placement.load(*one).total_cmp(&placement.load(*other)).then(one.cmp(other))
         };
-        list.sort_unstable_by(by_load);
-        list.dedup();
+        if !list.is_sorted_by(|one, other| by_load(one, other).is_lt()) {
+            list.sort_unstable_by(by_load);
+            list.dedup();
+        }
         list
     }
 

@@ -7,7 +7,7 @@
 //! 4. Who is over the limit then exchanges heavy items for lighter ones ([`exchange`](super::exchange)).
 //! 5. Who still is, the longest first, gives single items where that makes the longer of two domains shorter.
 
-use super::domain::ELSEWHERE;
+use super::domain::{ELSEWHERE, Item};
 use super::exchange::{make_way, swap};
 use super::grouped::Grouped;
 use super::ledger::Ledger;
@@ -48,49 +48,60 @@ pub(super) fn refine(level: &Level, places: Vec<u32>, limit: f64) -> Vec<u32> {
         }
     }
     // Others may be over the limit now: where newcomers found no better place.
-    let givers = Givers::new(&placement);
+    let givers = Givers::new(&placement).longest_first(&placement);
     if !givers.domains.is_empty() {
         let mut members = Members::new(&placement);
         givers.each(&mut placement, |placement, giver, items| {
             give(placement, giver, items, f64::INFINITY, &mut pool);
         });
         make_way(&mut placement, &mut members, pool);
-        let givers = Givers::new(&placement);
-        swap(&mut placement, &mut members, &givers.domains);
-        givers.each(&mut placement, relieve);
+        let givers = Givers::new(&placement).longest_first(&placement);
+        swap(&mut placement, &mut members, givers.domains());
+        Givers::new(&placement).longest_first(&placement).each(&mut placement, relieve);
     }
     placement.places
 }
 
-/// Domains that had too much at the beginning, the longest first, and the items that were on them.
+/// Domains that have too much, and the items that are on them.
 struct Givers {
     domains: Vec<u32>,
+    /// The items of each, by its number in `domains` as they were found.
     items: Grouped,
+    /// Those numbers, in the order in which the domains are visited.
+    order: Vec<u32>,
 }
 
 impl Givers {
+    /// Those of a placement, in the order in which their items lie in memory.
     fn new(placement: &Placement<'_>) -> Self {
-        let ledger = &placement.lightest.ledger;
-        let mut domains: Vec<u32> =
-            (0..ledger.domains()).filter(|domain| placement.excess(*domain) > 0.0).collect();
-        domains.sort_by(|one, other| ledger.time(*other).total_cmp(&ledger.time(*one)));
-        let mut numbers = vec![ELSEWHERE; ledger.domains() as usize];
+        let count = placement.lightest.ledger.domains();
+        let domains: Vec<u32> = (0..count).filter(|domain| placement.excess(*domain) > 0.0).collect();
+        let mut numbers = vec![ELSEWHERE; count as usize];
         domains.iter().zip(0..).for_each(|(domain, number)| numbers[*domain as usize] = number);
         let number = |place: &u32| numbers.get(*place as usize).copied().unwrap_or(ELSEWHERE);
         let groups: Vec<u32> = placement.places.iter().map(number).collect();
         let items = Grouped::new(&groups, domains.len() as u32);
-        Self { domains, items }
+        Self { order: (0..domains.len() as u32).collect(), domains, items }
+    }
+
+    /// The same, the one that takes longest first.
+    fn longest_first(mut self, placement: &Placement<'_>) -> Self {
+        let time = |number: &u32| placement.lightest.ledger.time(self.domains[*number as usize]);
+        self.order.sort_by(|one, other| time(other).total_cmp(&time(one)));
+        self
+    }
+
+    /// The domains, in the order in which they are visited.
+    fn domains(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.order.iter().map(|number| self.domains[*number as usize])
     }
 
     /// Visits those that have too much now.
-    fn each<'a>(
-        &self,
-        placement: &mut Placement<'a>,
-        mut visit: impl FnMut(&mut Placement<'a>, u32, &[u32]),
-    ) {
-        for (giver, number) in self.domains.iter().zip(0..) {
-            if placement.excess(*giver) > 0.0 {
-                visit(placement, *giver, self.items.of(number));
+    fn each<'a>(&self, placement: &mut Placement<'a>, mut visit: impl FnMut(&mut Placement<'a>, u32, &[u32])) {
+        for number in &self.order {
+            let giver = self.domains[*number as usize];
+            if placement.excess(giver) > 0.0 {
+                visit(placement, giver, self.items.of(*number));
             }
         }
     }
@@ -112,15 +123,18 @@ fn give(placement: &mut Placement<'_>, giver: u32, items: &[u32], space: f64, po
 fn place(placement: &mut Placement<'_>, pool: &mut Vec<Homeless>) -> bool {
     let items = placement.items;
     sort_descending(pool, |homeless| (items[homeless.item as usize].load, homeless.item));
+    // Looked up before, all at once: see `greedy`.
+    let looked_up: Vec<Item> = pool.iter().map(|homeless| items[homeless.item as usize]).collect();
     let mut has_moved = false;
-    for homeless in pool.drain(..) {
-        let Homeless { item, before } = homeless;
-        match placement.lightest.best(&items[item as usize]) {
-            Some((domain, time)) if time <= placement.limit || before == ELSEWHERE => {
-                has_moved |= domain != before;
-                placement.put_down(item, domain);
+    for (homeless, item) in pool.drain(..).zip(&looked_up) {
+        match placement.lightest.best(item) {
+            Some((domain, time)) if time <= placement.limit || homeless.before == ELSEWHERE => {
+                has_moved |= domain != homeless.before;
+                placement.put_down(homeless.item, domain);
             }
-            _ => placement.put_back(homeless),
+            _ => {
+                placement.put_back(homeless);
+            }
         }
     }
     has_moved

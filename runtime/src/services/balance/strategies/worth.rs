@@ -22,7 +22,8 @@ pub(super) enum Worth {
     Shorter,
     /// A shorter longest PE, after everything was spread anew.
     MuchShorter,
-    /// A shorter longest PE, or calls between PEs that are fewer by this part, as long as none takes longer than `tolerance` times the average.
+    /// A shorter longest PE if one takes longer than `tolerance` times the average; or calls between PEs that are fewer by this part, as long as
+    /// none then does.
     Calls { tolerance: f64, gain_min: f64 },
 }
 
@@ -35,12 +36,13 @@ impl Worth {
             Self::Shorter => after < before * (1.0 - ROUNDING),
             Self::MuchShorter => after < before * (1.0 - GAIN_MIN),
             Self::Calls { tolerance, gain_min } => {
-                let enough = f64::max(before, tolerance * loads.average()) * (1.0 + ROUNDING);
+                let enough = tolerance * loads.average() * (1.0 + ROUNDING);
                 let is_quieter = || {
                     between(loads, |object| moves.place_of(object))
                         < between(loads, |object| loads.objects()[object].at) * (1.0 - gain_min)
                 };
-                after < before * (1.0 - GAIN_MIN) || after <= enough && is_quieter()
+                before > enough && after < before * (1.0 - GAIN_MIN)
+                    || after <= enough.max(before) && is_quieter()
             }
         }
     }
