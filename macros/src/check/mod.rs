@@ -15,7 +15,7 @@ mod names;
 mod post;
 mod types;
 
-use crate::ast::{Block, Chare, ChareOption, Constructor, Item, Kind, Method, OnPanic, Role};
+use crate::ast::{Block, Chare, ChareOption, Constructor, Entry, Item, Kind, Method, OnPanic, Role};
 use crate::errors::{Errors, Misuse};
 use local::check_local;
 use method::{check_constructor, is_constructor};
@@ -76,7 +76,7 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     check_demands(kind, constructor.as_ref(), &candidates, errors);
     check_aggregates(kind, &candidates, errors);
     if !migrates {
-        refuse_again(&candidates, errors);
+        refuse_again(&candidates, &mut entries, errors);
     }
 
     let declared: Vec<&Method> = candidates.into_iter().chain(bodiless).collect();
@@ -206,8 +206,9 @@ fn check_demands(kind: Kind, constructor: Option<&Constructor>, entries: &[&Meth
 }
 
 /// Refuses entries that may be called again, of chares that stay.
-fn refuse_again(entries: &[&Method], errors: &mut Errors) {
-    for method in entries.iter().filter(|method| method::takes_again(method)) {
+fn refuse_again(methods: &[&Method], entries: &mut Vec<Entry>, errors: &mut Errors) {
+    entries.retain(|entry| !entry.is_again);
+    for method in methods.iter().filter(|method| method::takes_again(method)) {
         errors.report(method.signature.inputs.first(), Misuse::AgainWithoutMigrate);
     }
 }

@@ -147,6 +147,21 @@ fn only_an_element_of_an_array_migrates() {
 }
 
 #[test]
+fn only_an_entry_of_a_chare_that_migrates_is_called_again() {
+    let run = quote!(
+        #[entry]
+        async fn run(this: chare::Again<Self>, until: u32) -> u32 {
+            until
+        }
+    );
+    let (chare, messages) = check_moving(quote!(array, migrate), run.clone());
+    assert!(messages.is_empty() && chare.entries[0].is_again, "{messages:?}");
+    let (chare, messages) = check_moving(quote!(array), run);
+    assert!(chare.entries.is_empty() && messages.len() == 1, "{messages:?}");
+    assert!(messages[0].contains("write #[chare(array, migrate)]"), "{messages:?}");
+}
+
+#[test]
 fn a_hook_has_one_form() {
     for (hook, wanted) in [
         (

@@ -115,7 +115,7 @@ impl Drop for Rest<'_> {
     }
 }
 
-impl<C: Syncs> Again<C> {
+impl<C: Migrates> Again<C> {
     /// Waits for all elements that take part in syncs, so that they may be balanced; see
     /// [`ThisInSyncs::sync_then`](crate::ThisInSyncs::sync_then). An element that stays goes on here; the entry of one that moves begins anew
     /// there, when the sync is over. For an example see [`Again`].
@@ -124,7 +124,10 @@ impl<C: Syncs> Again<C> {
     ///
     /// # Panics
     /// If the element waits for a sync already.
-    pub async fn sync(&self) -> Balanced {
+    pub async fn sync(&self) -> Balanced
+    where
+        C: Syncs,
+    {
         let member = self.identity().target;
         let _rest = Rest::begin(&self.record, Some(member));
         Pe::current(|pe| {
@@ -134,9 +137,7 @@ impl<C: Syncs> Again<C> {
         let round = poll_fn(|context| self.record.poll_sync(context)).await;
         Balanced { moved: false, round }
     }
-}
 
-impl<C: Migrates> Again<C> {
     /// Waits for a future, and lets the element move meanwhile: then the future is dropped, and the entry begins anew there. For waits that
     /// lose nothing when they are dropped, above all [`This::when`]: calls that wait go along with the element.
     ///

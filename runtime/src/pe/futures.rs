@@ -1,6 +1,5 @@
 //! Futures and the closures of callbacks: each waits for its value on the PE that made it, while its callback travels anywhere.
 
-use super::Pe;
 use crate::base::panics;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::callback::FutureId;
@@ -180,16 +179,12 @@ fn typed<T: Message>(value: Arguments) -> T {
     value.take().unwrap_or_else(|error| panic!("a value of another type came: {error}"))
 }
 
-impl<T> Drop for Future<T> {
-    fn drop(&mut self) {
-        // Who is to bring the value still has the slot.
-        if Rc::strong_count(&self.slot) > 1 {
-            Pe::try_current(|pe| pe.tasks.lose_future());
-        }
-    }
-}
-
 impl<T> Future<T> {
+    /// Whether the value has not come: who is to bring it still has the slot.
+    pub(super) fn is_open(&self) -> bool {
+        Rc::strong_count(&self.slot) > 1
+    }
+
     /// Whether the value is there, so that awaiting it does not wait.
     pub fn is_ready(&self) -> bool {
         self.slot.borrow().value.is_some()

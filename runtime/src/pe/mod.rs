@@ -12,6 +12,7 @@ mod entering;
 mod events;
 pub(crate) mod futures;
 pub(crate) mod in_flight;
+mod lost_futures;
 pub(crate) mod meter;
 pub(crate) mod panics;
 pub(crate) mod places;

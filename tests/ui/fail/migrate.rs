@@ -20,9 +20,6 @@ mod again_in_other_forms {
         fn plain(this: Again<Self>) {}
 
         #[entry]
-        async fn of_another(this: Again<u32>) {}
-
-        #[entry]
         async fn read(this: Again<Self>, #[nocopy] values: Received<f64>) {}
 
         #[entry(aggregate)]

@@ -1,9 +1,8 @@
 //! Beginnings anew on the same PE: calls whose element has come before the end of its sync, and all that might move in tests.
 
-use super::ID;
 use super::kept_call::KeptCall;
 use super::record::Record;
-use super::state::{Due, InSync, state};
+use super::state::{Due, ID, InSync, state};
 use crate::model::ids::{Target, TaskKey};
 use crate::pe::Pe;
 use crate::pe::running::Running;

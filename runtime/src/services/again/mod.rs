@@ -24,7 +24,7 @@ mod state;
 mod travelling;
 
 use crate::base::typed_box::TypedBox;
-use crate::model::ids::{ServiceId, Target, TaskKey};
+use crate::model::ids::{Target, TaskKey};
 use crate::model::registry::AnyChare;
 use crate::pe::{ChareEvent, Pe, Service};
 use std::cell::RefCell;
@@ -34,10 +34,8 @@ use std::task::Waker;
 pub(crate) use anew::begins_anew_at;
 pub(crate) use kept_call::KeptCall;
 pub(crate) use record::Record;
-use state::{Due, InSync, State, state};
+use state::{Due, ID, InSync, State, state};
 pub(crate) use travelling::{begin, pack, unpack};
-
-pub(crate) const ID: ServiceId = ServiceId(16);
 
 pub(crate) const SERVICE: Service = Service {
     state: || TypedBox::new(RefCell::new(State::default())),

@@ -1,13 +1,14 @@
 //! State of one PE about calls that may be made again: the records of tasks, who waits for syncs, and what is to begin.
 
-use super::ID;
 use super::kept_call::KeptCall;
 use super::record::Record;
-use crate::model::ids::{Target, TaskKey};
+use crate::model::ids::{ServiceId, Target, TaskKey};
 use crate::pe::Pe;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+pub(super) const ID: ServiceId = ServiceId(16);
 
 /// The part of an element that waits for a sync.
 pub(super) enum InSync {

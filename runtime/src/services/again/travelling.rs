@@ -1,8 +1,8 @@
 //! Calls on their way: what an element takes along whose tasks are at rest, and what is called again where the element arrives.
 
+use super::anew;
 use super::kept_call::KeptCall;
-use super::state::{InSync, state};
-use super::{ID, anew};
+use super::state::{ID, InSync, state};
 use crate::model::ids::Target;
 use crate::model::parcel::Parcel;
 use crate::model::registry::AnyChare;
