@@ -97,7 +97,11 @@ impl Givers {
     }
 
     /// Visits those that have too much now.
-    fn each<'a>(&self, placement: &mut Placement<'a>, mut visit: impl FnMut(&mut Placement<'a>, u32, &[u32])) {
+    fn each<'a>(
+        &self,
+        placement: &mut Placement<'a>,
+        mut visit: impl FnMut(&mut Placement<'a>, u32, &[u32]),
+    ) {
         for number in &self.order {
             let giver = self.domains[*number as usize];
             if placement.excess(giver) > 0.0 {
