@@ -113,6 +113,7 @@ pub use api::context::{
     Dice, destroy, dice, exit, flush_aggregated, future, my_node, my_pe, named, nodes, on_quiescence,
     path_to, pes, quiescence, readonly, reference, register, set_readonly, shutdown_requested,
 };
+pub use api::deadline::deadline;
 pub use api::devices;
 pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
 pub use api::direct_device::{rget_device, rput_device, try_rget_device, try_rput_device};

@@ -198,11 +198,10 @@ fn post(chare: &Chare, entry: &Entry, method: &Ident) -> TokenStream {
     }
 }
 
-/// The function that drops a call which waits for nocopy arguments, or to be made again, when its chare goes, where a caller awaits a result.
-fn forsake(entry: &Entry) -> Option<TokenStream> {
+/// The function that drops a call which does not run, where a caller awaits a result: its chare went while it waited, or it is late.
+pub(super) fn forsake(entry: &Entry) -> Option<TokenStream> {
     let places = argument_places(&entry.parameters);
-    let reply =
-        places.last().filter(|_| entry.result.is_some() && (entry.takes_nocopy() || entry.is_again))?;
+    let reply = places.last().filter(|_| entry.result.is_some())?;
     Some(quote! {
         fn forsake(arguments: Self::Arguments) {
             ::chare::macro_support::forsake(#reply);

@@ -270,6 +270,7 @@ fn marker(declared: &EntryTrait, entry: &Entry, before: &[Entry]) -> TokenStream
     let signature = register::signature(parameters);
     let index = register::index_behind(before);
     let options = entry::options(entry);
+    let forsake = entry::forsake(entry);
     let invoke = entry::invoke(entry, &quote!(<__C as #of>), &quote!(__C));
     quote! {
         #(#conditions)*
@@ -283,6 +284,7 @@ fn marker(declared: &EntryTrait, entry: &Entry, before: &[Entry]) -> TokenStream
             const SIGNATURE: &'static str = #signature;
             const INDEX: u16 = #index;
             #options
+            #forsake
         }
 
         #(#conditions)*

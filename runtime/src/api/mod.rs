@@ -12,6 +12,7 @@ mod callbacks;
 pub(crate) mod collective;
 pub mod completion_detection;
 pub(crate) mod context;
+pub(crate) mod deadline;
 pub mod devices;
 pub(crate) mod direct;
 pub(crate) mod direct_device;

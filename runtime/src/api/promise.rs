@@ -60,13 +60,17 @@ impl<T> Drop for Promise<T> {
     }
 }
 
+/// Why an entry returns nothing that has not begun.
+const LATE: &str = "its deadline was over before its turn came; give it more time, or its chare less to do";
+
 /// Why an entry that waits returns nothing.
 const GONE: &str = "the chare was destroyed before, or made anew after a panic; let its entries return first";
 
 impl<T> Promise<T> {
     fn break_on(&self, pe: &Pe, to: Goal, panic: Option<String>) {
         let cause = || {
-            let why = panic.map_or_else(|| GONE.to_owned(), |panic| format!("it panicked: {panic}"));
+            let unasked = if self.by.is_late() { LATE } else { GONE };
+            let why = panic.map_or_else(|| unasked.to_owned(), |panic| format!("it panicked: {panic}"));
             format!("{} returns nothing: {why}", self.by.describe())
         };
         match to {

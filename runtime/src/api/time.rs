@@ -115,7 +115,7 @@ pub struct TimedOut(pub Duration);
 ///
 /// # Errors
 /// When the future is not over in time. An entry that was asked goes on all the same, to its end, for which quiescence and the end of the job
-/// wait, and its answer is dropped: what it is to give up on time takes a limit of its own.
+/// wait, and its answer is dropped: what it is to give up on time takes a [deadline](crate::CallOptions::deadline).
 pub async fn timeout<F: IntoFuture>(limit: Duration, future: F) -> Result<F::Output, TimedOut> {
     let (mut future, mut sleep) = (pin!(future.into_future()), pin!(wait(limit, Kind::Limit)));
     poll_fn(|context| match future.as_mut().poll(context) {

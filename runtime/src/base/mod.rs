@@ -7,6 +7,7 @@ pub(crate) mod allowance;
 pub(crate) mod block_on;
 mod cgroup;
 pub(crate) mod counters;
+pub(crate) mod deadline;
 pub(crate) mod dispositions;
 pub(crate) mod erased;
 pub(crate) mod fence;

@@ -62,10 +62,7 @@ pub(super) fn go_on(pe: &Pe, Waited { begun, options, mut call, flaw }: Waited) 
     if let Some(cause) = flaw {
         return fail(pe, call.entry, cause);
     }
-    match options.within() {
-        None => invoke(pe, chare, call.entry, (&mut call).into()),
-        within => pe.run_within(within, || invoke(pe, chare, call.entry, (&mut call).into())),
-    }
+    pe.run_of(options.within(), options.due_at(), || invoke(pe, chare, call.entry, (&mut call).into()));
 }
 
 fn fail(pe: &Pe, entry: &EntryRegistration, cause: String) {

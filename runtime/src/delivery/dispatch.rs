@@ -3,7 +3,7 @@
 
 use super::bringing_in::{Begun, bring_in, bring_in_found, go_on};
 use super::fire::fire;
-use super::invocation::{Passed, conclude, finish, forsake, invoke, run};
+use super::invocation::{Passed, conclude, finish, forsake, forsake_late, invoke, run};
 use super::lifecycle::{create_chare, remove_if_destroyed};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
@@ -159,10 +159,8 @@ fn do_work(pe: &Pe, work: Work) -> Outcome {
 fn resume(pe: &Pe, key: TaskKey) {
     let Some(running) = pe.tasks.running(key) else { return };
     let target = running.identity().map(|identity| identity.target);
-    match running.within {
-        None => pe.run_as(running, || pe.tasks.poll(key)),
-        within => pe.run_within(within, || pe.run_as(running, || pe.tasks.poll(key))),
-    }
+    let (within, deadline) = (running.within, running.deadline);
+    pe.run_of(within, deadline, || pe.run_as(running, || pe.tasks.poll(key)));
     target.inspect(|target| remove_if_destroyed(pe, *target));
 }
 
@@ -247,7 +245,14 @@ pub(super) fn run_call(pe: &Pe, mut options: CallOptions, mut call: Call) -> Out
             Err(outcome) => return outcome,
         }
     }
-    let within = options.within();
+    // Not before: whoever sent the call in search of its chare hears that it was found.
+    if let Some(deadline) = options.due_at()
+        && deadline.is_over()
+    {
+        forsake_late(pe, call, Some(deadline));
+        return Outcome::Processed;
+    }
+    let (within, deadline) = (options.within(), options.due_at());
     if let Some(nocopy) = call.nocopy.as_deref_mut()
         && !nocopy.is_ready(call.entry.nocopy)
     {
@@ -256,10 +261,7 @@ pub(super) fn run_call(pe: &Pe, mut options: CallOptions, mut call: Call) -> Out
             return begun.wait(pe, &chare, options, call);
         }
     }
-    match within {
-        None => invoke(pe, chare, call.entry, (&mut call).into()),
-        within => pe.run_within(within, || invoke(pe, chare, call.entry, (&mut call).into())),
-    }
+    pe.run_of(within, deadline, || invoke(pe, chare, call.entry, (&mut call).into()));
     Outcome::Processed
 }
 

@@ -3,11 +3,12 @@
 
 use super::lifecycle::remove_if_destroyed;
 use super::outliving::outlive;
+use crate::base::deadline::Deadline;
 use crate::model::arguments::Arguments;
 use crate::model::envelope::Call;
 use crate::model::ids::BroadcastId;
 use crate::model::nocopy::NocopyArguments;
-use crate::model::registry::{AnyChare, Called, EntryRegistration, NotCalled, explain};
+use crate::model::registry::{AnyChare, Called, EntryRegistration, Identity, NotCalled, Standing, explain};
 use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
 use crate::pe::running::Running;
@@ -147,10 +148,17 @@ fn fail_entry(pe: &Pe, entry: &EntryRegistration, cause: &NotCalled, chare: &Rc<
 
 /// Drops a call whose chare is gone: lenders get their memory back, and who waits for a result hears that none comes.
 pub(crate) fn forsake(pe: &Pe, call: Call) {
-    let Call { entry, arguments, nocopy, .. } = call;
+    forsake_late(pe, call, None);
+}
+
+/// Drops a call whose chare is gone, or whose deadline was over before it began.
+pub(super) fn forsake_late(pe: &Pe, call: Call, deadline: Option<Deadline>) {
+    let Call { target, entry, arguments, nocopy, .. } = call;
+    let identity = Identity::new(target, &entry.chare, Standing::GONE);
     if let Some(nocopy) = nocopy {
         arrival::decline(&pe.node, *nocopy);
     }
     // What is dropped is the user's, and may run any code.
-    pe.run_as(Running::named(entry.name), || (entry.forsake)(arguments));
+    let running = Running { unborn: Some(Rc::new(identity)), ..Running::named(entry.name) };
+    pe.run_of(None, deadline, || pe.run_as(running, || (entry.forsake)(arguments)));
 }

@@ -1,5 +1,6 @@
 //! Call options: how a call is queued at its destination, what it waits for there, and what those whom it comes to get of its buffers.
 
+use crate::base::deadline::Deadline;
 use crate::model::callback::{Callback, ErasedCallback};
 use crate::model::dealing::{Dealing, PackedParts};
 use crate::model::home::{Journey, Sought};
@@ -66,6 +67,8 @@ struct Rare {
     /// The message's name in timelines.
     message: Option<MessageName>,
     dealt: Option<Arc<Dealt>>,
+    /// The time after which the call need not begin any more.
+    due: Option<Deadline>,
 }
 
 /// How each nocopy argument of a call of many is dealt out, if it is.
@@ -257,6 +260,28 @@ impl CallOptions {
     pub(crate) fn set_message_name(&mut self, name: Option<MessageName>) {
         if name.is_some() {
             self.change_rare(|rare| rare.message = name);
+        }
+    }
+
+    /// Lets the call be late from this time on.
+    pub(crate) fn due(mut self, deadline: Deadline) -> Self {
+        self.change_rare(|rare| rare.due = Some(deadline));
+        self
+    }
+
+    /// The time from which on the call is late, if there is one.
+    #[inline]
+    pub(crate) fn due_at(&self) -> Option<Deadline> {
+        self.rare.as_ref()?.due
+    }
+
+    /// # Errors
+    /// When what is called by these options has a deadline and cannot be late, in words.
+    #[inline]
+    pub(crate) fn check_not_due(&self) -> Result<(), String> {
+        match self.due_at() {
+            None => Ok(()),
+            Some(_) => Err("`CallOptions::deadline` is for a call of one chare, which need not run when nobody waits for it any more; this is none: leave it out".to_owned()),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Pe;
 use super::running::Running;
 use super::times::EntryName;
+use crate::base::deadline::Deadline;
 use crate::model::ids::{BroadcastId, CollectionId};
 use crate::model::registry::{AnyChare, Identity};
 use crate::node::timeline::Kind;
@@ -124,6 +125,27 @@ impl Pe {
         result
     }
 
+    /// Runs `body` as code of a call with these options, or of the task of one: as a part of its broadcast, with its deadline.
+    #[inline]
+    pub(crate) fn run_of<R>(
+        &self,
+        within: Option<BroadcastId>,
+        deadline: Option<Deadline>,
+        body: impl FnOnce() -> R,
+    ) -> R {
+        match (within, deadline) {
+            (None, None) => body(),
+            (within, None) => self.run_within(within, body),
+            (within, deadline) => {
+                cold_path();
+                let before = self.running.set_deadline(deadline);
+                let result = self.run_within(within, body);
+                self.running.set_deadline(before);
+                result
+            }
+        }
+    }
+
     /// The broadcast over a collection within which code runs.
     #[inline(always)]
     pub(crate) fn within(&self, collection: CollectionId) -> Option<BroadcastId> {
@@ -133,8 +155,11 @@ impl Pe {
     /// The innermost entry, task or call that is running.
     pub(crate) fn running(&self) -> Running {
         let inside = self.inside.borrow().last().cloned();
-        inside
-            .map_or_else(|| self.running.get(), |inside| Running { within: self.running.within(), ..inside })
+        let of_caller = |inside| {
+            let (within, deadline) = (self.running.within(), self.running.deadline());
+            Running { within, deadline, ..inside }
+        };
+        inside.map_or_else(|| self.running.get(), of_caller)
     }
 
     /// Runs `body` with the identity of the chare that is running.

@@ -1,6 +1,7 @@
 //! Record of the entry or task that a PE runs, so that failures can name it.
 
 use super::times::EntryName;
+use crate::base::deadline::Deadline;
 use crate::model::ids::BroadcastId;
 use crate::model::registry::{self, AnyChare, Identity};
 use crate::node::timeline::{Kind, What};
@@ -20,6 +21,8 @@ pub(crate) struct Running {
     pub(crate) reference: u64,
     /// The broadcast that called the entry, or in whose entries the entry was called; see [`Now::within`].
     pub(crate) within: Option<BroadcastId>,
+    /// The deadline of the call; without a chare, one that was over before the call began.
+    pub(crate) deadline: Option<Deadline>,
 }
 
 impl Running {
@@ -31,6 +34,11 @@ impl Running {
     /// The identity of the chare, if there is or will be one.
     pub(crate) fn identity(&self) -> Option<&Identity> {
         self.chare.as_ref().map(|chare| chare.identity()).or(self.unborn.as_deref())
+    }
+
+    /// Whether a call is dropped that had not begun when its deadline was over.
+    pub(crate) fn is_late(&self) -> bool {
+        self.chare.is_none() && self.deadline.is_some()
     }
 
     /// The record as a span of the timeline.
@@ -65,12 +73,14 @@ pub(crate) struct Now {
     /// The broadcast over a growing collection that called the entry, or in whose entries another element called it. A change of it
     /// holds for some code, so entries without one, which nearly all are, write nothing.
     within: Cell<Option<BroadcastId>>,
+    /// The deadline of the call that called the entry, or in whose task it goes on: as rare, and so written for some code alone.
+    deadline: Cell<Option<Deadline>>,
 }
 
 impl Now {
     /// Records that `running` begins.
     pub(crate) fn begin(&self, running: Running) {
-        let Running { chare, unborn, entry, reference, within: _ } = running;
+        let Running { chare, unborn, entry, reference, within: _, deadline: _ } = running;
         self.chare.set(chare);
         self.unborn.set(unborn);
         self.entry.set(entry);
@@ -111,6 +121,16 @@ impl Now {
         self.within.replace(broadcast)
     }
 
+    /// The deadline of what runs.
+    pub(crate) fn deadline(&self) -> Option<Deadline> {
+        self.deadline.get()
+    }
+
+    /// Sets the deadline of what runs; returns the one before.
+    pub(crate) fn set_deadline(&self, deadline: Option<Deadline>) -> Option<Deadline> {
+        self.deadline.replace(deadline)
+    }
+
     /// The chare whose entry runs, or ran last.
     #[inline]
     pub(crate) fn chare(&self) -> Option<Rc<dyn AnyChare>> {
@@ -125,6 +145,7 @@ impl Now {
             entry: self.entry.get(),
             reference: self.reference.get(),
             within: self.within.get(),
+            deadline: self.deadline.get(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod answers;
 mod awaited;
 mod bounds;
 mod clients;
+mod deadlines;
 mod entry_kinds;
 mod mixed_arguments;
 mod outside;

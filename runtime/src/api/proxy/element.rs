@@ -44,12 +44,13 @@ impl<C: Chare> ElementHandle<C> {
     /// Creates a singleton on a PE. One message, queued there by `options`.
     ///
     /// # Panics
-    /// If there is no such PE, or `options` ask who hears the creation.
+    /// If there is no such PE, or `options` ask who hears the creation or have a deadline.
     pub fn create_on(home: PeId, options: CallOptions, arguments: ConstructorArguments<C>) -> Self {
         Pe::current(|pe| {
             let pes = pe.node.topology.pes();
             assert!(home.0 < pes, "{} cannot be created on {home}: the job has {pes} PEs", C::NAME);
-            options.check_not_counted().unwrap_or_else(|cause| panic!("{} is created: {cause}", C::NAME));
+            let fits = options.check_not_counted().and_then(|()| options.check_not_due());
+            fits.unwrap_or_else(|cause| panic!("{} is created: {cause}", C::NAME));
             let id = ChareId { home, creator: pe.id, serial: pe.serials.next_singleton(home) };
             let create = Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) };
             let envelope = Envelope { options, body: Body::Create(create) };

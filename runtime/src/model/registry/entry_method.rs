@@ -97,7 +97,7 @@ impl EntryRegistration {
             invoke: |chare, _, _| destroy(chare),
             invoke_with_copy: |chare, _| destroy(chare),
             post: |_, _, _| unreachable!("it has no posted parameters"),
-            forsake: |_| unreachable!("it has no nocopy parameters to wait for"),
+            forsake: drop,
             bundles: None,
         }
     }

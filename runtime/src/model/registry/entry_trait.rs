@@ -45,6 +45,10 @@ pub trait TraitEntry: 'static {
     const PRIORITY: i32 = 0;
     /// Its nocopy parameters.
     const NOCOPY: &'static [NocopyKind] = &[];
+    /// Drops the arguments of a call that does not run, and tells who waits for a result.
+    fn forsake(arguments: Self::Arguments) {
+        drop(arguments);
+    }
 }
 
 /// An entry of a trait that this chare type implements.

@@ -72,7 +72,7 @@ pub struct EntryRegistration {
     /// Runs the entry of one of many chares that get the same arguments, and no nocopy ones: each chare gets a copy of its own.
     pub(crate) invoke_with_copy: InvokeWithCopy,
     pub(crate) post: Post,
-    /// Drops the arguments of a call that does not run, because its chare is gone, and tells who waits for a result.
+    /// Drops the arguments of a call that does not run, because its chare is gone or the call is late, and tells who waits for a result.
     pub(crate) forsake: fn(Arguments),
     /// For an entry whose calls travel together: the operations on many calls, whose type only the service that bundles them knows.
     pub(crate) bundles: Option<Attached>,

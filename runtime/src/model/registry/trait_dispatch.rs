@@ -28,7 +28,8 @@ impl EntryRegistration {
                 run::<E>(chare, &mut arguments.clone(), NocopyArguments::new(None))
             },
             post: |_, _, _| unreachable!("it has no posted parameters"),
-            forsake: |_| unreachable!("it has no nocopy parameters to wait for"),
+            // Bytes that are no arguments are dropped as they are.
+            forsake: |arguments| drop(arguments.take().map(E::forsake)),
             bundles: None,
         }
     }

@@ -105,6 +105,12 @@ fn identify(pe: &Pe, collection: CollectionId, options: CallOptions) -> CallOpti
 
 /// Calls an entry of every member of a collection. Members here read nocopy arguments where the caller has them.
 pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
+    if let Err(cause) = options.check_not_due() {
+        return pe.fail(
+            format!("a call of all members by {}::{}", broadcast.entry.chare, broadcast.entry.name),
+            cause,
+        );
+    }
     let Broadcast { collection, entry, arguments, nocopy, reference } = broadcast;
     let mut options = audience::count(pe, identify(pe, collection, options));
     pe.depart_to_each((0..pe.node.topology.pes()).map(PeId), &mut options);

@@ -52,7 +52,7 @@ pub(crate) fn call_given(
 
 /// Calls an entry of every member. Members on this node read nocopy arguments where the caller has them.
 pub(super) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
-    if let Err(cause) = options.check_not_counted() {
+    if let Err(cause) = options.check_not_counted().and_then(|()| options.check_not_due()) {
         return pe.fail(what(&call), cause);
     }
     let root = match pe.node.topology.seat_of(call.section.creator) {
