@@ -3,9 +3,9 @@
 use crate::base::deadline::Deadline;
 use crate::model::callback::{Callback, ErasedCallback};
 use crate::model::dealing::{Dealing, PackedParts};
-use crate::model::home::{Journey, Sought};
 use crate::model::ids::{AudienceId, BroadcastId, CollectionId, MessageId};
 use crate::model::priority::{BitVector, Priority};
+use crate::model::travel::{Journey, Sought};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -24,3 +24,4 @@ pub(crate) mod reduction;
 pub(crate) mod registry;
 pub(crate) mod reply;
 pub(crate) mod topology;
+pub(crate) mod travel;

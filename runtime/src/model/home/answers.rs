@@ -1,8 +1,8 @@
 //! Answers of a home: where an element lives, where what is for it goes, and what has become final of it.
 
-use super::travel::{Sought, Stay};
 use crate::model::ids::PeId;
 use crate::model::registry::Standing;
+use crate::model::travel::{Sought, Stay};
 
 /// Where the home of an element believes that it lives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

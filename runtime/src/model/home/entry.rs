@@ -2,9 +2,9 @@
 
 use super::contributions::InOrder;
 use super::rules::{Rule, Rules};
-use super::travel::{Journey, Sought, Stay};
 use crate::model::ids::PeId;
 use crate::model::registry::Standing;
+use crate::model::travel::{Journey, Sought, Stay};
 
 /// Where an element lives, and what is under way. `E` comes along with the news of an end.
 pub(super) enum Residence<E> {

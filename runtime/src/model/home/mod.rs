@@ -43,10 +43,9 @@ mod every_order;
 mod rules;
 #[cfg(test)]
 mod tests;
-mod travel;
 
+pub(crate) use crate::model::travel::{Journey, Sought, Stay, Traveller};
 pub(crate) use answers::{Admission, Seek, SeekCopy, Settled, Whereabouts, Wish};
-pub(crate) use travel::{Journey, Sought, Stay, Traveller};
 
 use crate::model::ids::{Index, PeId};
 use crate::model::registry::Standing;

@@ -4,7 +4,7 @@
 //! A message is known by its way and its bytes. A long one is two: its own bytes, which its receiver takes when it has fetched them, and the
 //! frame that announces it.
 
-use super::Note;
+use super::note::Note;
 use crate::model::envelope::PlainCall;
 use crate::model::envelope::frame::{self, Header, Packed};
 use crate::model::ids::NodeId;

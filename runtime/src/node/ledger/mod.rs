@@ -3,24 +3,12 @@
 
 #[cfg(feature = "sim")]
 mod book;
+mod note;
 
-use crate::model::envelope::frame::Packed;
 use crate::model::ids::NodeId;
 #[cfg(feature = "sim")]
 pub(crate) use book::{Book, Shared};
-
-/// What a node notes in its ledger.
-#[cfg_attr(not(feature = "sim"), expect(dead_code, reason = "nobody reads it in this build"))]
-pub(crate) enum Note<'a> {
-    /// A message leaves for another node, or waits to, and costs so many bytes of credit, or nothing.
-    Posted { target: NodeId, packed: &'a Packed, price: Option<u32> },
-    /// A message of another node has come.
-    Taken { source: NodeId, bytes: &'a [u8] },
-    /// Credit leaves for the node that it belongs to.
-    CreditGiven { target: NodeId, bytes: u64 },
-    /// Credit has come back from a node.
-    CreditTaken { source: NodeId, bytes: u64 },
-}
+pub(crate) use note::Note;
 
 /// A node's ledger; see the file's head.
 #[derive(Default)]

@@ -164,7 +164,7 @@ impl Quiescence {
         self.wave_is_out = false;
         let finding = self.end_wave(now);
         #[cfg(feature = "sim")]
-        self.note_told(!finding.quiet.is_empty(), self.sums.in_flight());
+        self.told.note(!finding.quiet.is_empty(), self.sums.in_flight());
         finding
     }
 
@@ -248,7 +248,9 @@ pub(crate) fn request(pe: &Pe, asker: Asker, callback: ErasedCallback) {
 /// What the coordinator has told so far, and who waits there.
 #[cfg(feature = "sim")]
 pub(crate) fn look_at(coordinator: &Pe) -> (Told, Waiting) {
-    state(coordinator).borrow().look_at()
+    let quiescence = state(coordinator).borrow();
+    let program = quiescence.waiting.iter().any(|(asker, _)| *asker == Asker::Program);
+    (quiescence.told, Waiting { anybody: !quiescence.waiting.is_empty(), program })
 }
 
 fn receive(pe: &Pe, wave: Wave) {

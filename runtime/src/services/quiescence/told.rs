@@ -1,7 +1,5 @@
 //! What the coordinator has told: for whoever drives all PEs of a job and knows better.
 
-use super::{Asker, Quiescence};
-
 /// The coordinator's waves, and what followed from them, counted from the job's begin.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Told {
@@ -22,16 +20,11 @@ pub(crate) struct Waiting {
     pub(crate) program: bool,
 }
 
-impl Quiescence {
+impl Told {
     /// Notes that a wave is over, and whether somebody was told something.
-    pub(super) fn note_told(&mut self, is_told: bool, in_flight: u64) {
-        self.told.waves += 1;
-        self.told.all_over += u64::from(is_told && in_flight == 0);
-        self.told.limits_alone += u64::from(is_told && in_flight > 0);
-    }
-
-    pub(super) fn look_at(&self) -> (Told, Waiting) {
-        let program = self.waiting.iter().any(|(asker, _)| *asker == Asker::Program);
-        (self.told, Waiting { anybody: !self.waiting.is_empty(), program })
+    pub(super) fn note(&mut self, is_told: bool, in_flight: u64) {
+        self.waves += 1;
+        self.all_over += u64::from(is_told && in_flight == 0);
+        self.limits_alone += u64::from(is_told && in_flight > 0);
     }
 }

@@ -9,9 +9,9 @@ pub(crate) struct Stay(u64);
 
 impl Stay {
     /// Before all stays.
-    pub(super) const NONE: Self = Self(0);
+    pub(crate) const NONE: Self = Self(0);
 
-    pub(super) fn next(self) -> Self {
+    pub(crate) fn next(self) -> Self {
         Self(self.0 + 1)
     }
 }
@@ -22,7 +22,7 @@ impl Stay {
 pub(crate) struct Journey(Stay);
 
 impl Journey {
-    pub(super) fn begin(first: Stay) -> Self {
+    pub(crate) fn begin(first: Stay) -> Self {
         Self(first)
     }
 }
@@ -41,13 +41,13 @@ pub(crate) struct Traveller {
     pub(crate) journey: Journey,
     pub(crate) stay: Stay,
     /// How often it has contributed: also the number of its next contribution.
-    pub(super) contributed: u64,
+    pub(crate) contributed: u64,
     /// How many copies of broadcasts it has heard since it left its home.
-    pub(super) heard: u64,
+    pub(crate) heard: u64,
 }
 
 impl Traveller {
-    pub(super) fn new(journey: Journey, stay: Stay, contributed: u64) -> Self {
+    pub(crate) fn new(journey: Journey, stay: Stay, contributed: u64) -> Self {
         Self { journey, stay, contributed, heard: 0 }
     }
 
