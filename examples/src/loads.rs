@@ -22,7 +22,7 @@ pub struct Ledger {
 impl Ledger {
     /// Nothing is noted yet.
     #[entry]
-    pub fn new() -> Self {
+    pub fn begin() -> Self {
         Self { since: chare::now(), intervals: Vec::new() }
     }
 

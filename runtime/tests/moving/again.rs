@@ -351,7 +351,7 @@ impl Forgetful {
 fn an_answer_that_is_lost_with_a_task_ends_the_job() {
     let job = Job::in_process(1, 2).again().run(|| async {
         ForgetfulProxy::create(1).run();
-        std::future::pending().await
+        std::future::pending::<()>().await;
     });
     let error = job.unwrap_err().to_string();
     assert!(error.contains("Forgetful::run") && error.contains("await them before a sync"), "{error}");

@@ -34,7 +34,7 @@ impl Taker {
     #[entry(aggregate)]
     fn add(&mut self, number: u64) {
         self.sum += number;
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             self.migrate_to(somewhere());
         }
     }

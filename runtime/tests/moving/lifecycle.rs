@@ -43,7 +43,7 @@ impl Mayfly {
     #[entry]
     fn contribute_and_end(&mut self, done: Callback<u64>) {
         self.contribute(sum(1), done);
-        if self.this_index() % 2 == 0 {
+        if self.this_index().is_multiple_of(2) {
             chare::destroy();
         } else {
             self.migrate_to(somewhere());

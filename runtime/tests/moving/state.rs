@@ -7,6 +7,9 @@ use chare::{ArrayOptions, Job, ThisMigrant};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Where a trunk has been packed, its journeys, and where it is.
+type Shown = (Vec<u32>, Vec<(u32, u32)>, u32);
+
 #[derive(Serialize, Deserialize)]
 struct Trunk {
     numbers: Vec<u64>,
@@ -46,7 +49,7 @@ impl Trunk {
     }
 
     #[entry]
-    fn show(&mut self, done: Callback<(Vec<u32>, Vec<(u32, u32)>, u32)>) {
+    fn show(&mut self, done: Callback<Shown>) {
         assert!(self.numbers.iter().copied().eq(0..1000));
         assert_eq!(self.words["a"], Some(-1));
         done.send((self.left.clone(), self.came.clone(), chare::my_pe().0));

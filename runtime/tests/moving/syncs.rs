@@ -35,7 +35,7 @@ impl Block {
             let moves = self.places.windows(2).filter(|pair| pair[0] != pair[1]).count();
             let done = self.done.take().expect("it was given");
             self.contribute(sum(moves as u64), done);
-        } else if self.step % 3 == 0 {
+        } else if self.step.is_multiple_of(3) {
             self.sync_then(self.this_chare().step_callback());
         } else {
             self.this_chare().step();
@@ -100,9 +100,9 @@ impl Patch {
             return chare::destroy();
         }
         if self.step == 3 && index < 4 {
-            self.this_collection().at(index + 100).insert_on(somewhere(), self.step, self.done.clone());
+            self.this_collection().at(index + 100).insert_on(somewhere(), self.step, self.done);
         }
-        if self.step % 2 == 0 {
+        if self.step.is_multiple_of(2) {
             self.migrate_to(somewhere());
         }
         self.sync_then(self.this_chare().step_callback());
@@ -136,8 +136,8 @@ fn without_a_balancer_a_sync_is_no_wait() {
         blocks.at(0).run(done);
         blocks.at(1).run(Callback::ignore());
         blocks.at(2).run(Callback::ignore());
-        let _ = moves;
         chare::quiescence().await;
+        drop(moves);
     });
     assert_eq!(job.unwrap(), 0);
     let unknown = Job::in_process(1, 1).balancer("gredy").run(|| async {});

@@ -16,6 +16,7 @@ fn left_out(loads: &chare::Loads, moves: &mut chare::Moves, and: NoSuchType) {}
 fn left_out_by_the_macro(loads: &chare::Loads, moves: &mut chare::Moves) {}
 
 #[chare::balancer]
+#[expect(clippy::needless_lifetimes, reason = "users write such, too")]
 fn borrowing<'a>(_: &'a chare::Loads, _: &mut chare::Moves) {
     mod chare {}
     let _ = inner::r#match;

@@ -124,7 +124,7 @@ impl<T: Message> Stack<T> {
     }
 
     #[load]
-    #[cfg(all())]
+    #[cfg(unix)]
     fn work(&self) -> f64 {
         self.values.len() as f64
     }
