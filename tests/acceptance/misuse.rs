@@ -38,7 +38,8 @@ fn wrong_options_are_answered_with_the_right_ones() {
     );
     refused("handover +n 2 +clear +fault flip=9", &["`+fault flip` and `+clear` exclude each other"]);
     refused("handover ++ppn 2", &["`++ppn` is an option of Charm++", "`+p N`"]);
-    refused("handover +balancer GreedyLB", &["`+balancer` is an option of Charm++", "elements do not move"]);
+    refused("handover +balancer GreedyLB", &["`GreedyLB` is a balancer of Charm++", "`greedy`"]);
+    refused("handover +balancer gredy", &["no balancer `gredy`", "`greedy_refine"]);
 }
 
 #[cfg(feature = "sim")]

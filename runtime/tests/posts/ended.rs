@@ -242,7 +242,8 @@ fn who_awaits_a_call_that_ends_with_its_element_hears_so() {
             begun.await;
             fields.at(index).destroy();
             let cause = count.await.expect_err("it does not run").to_string();
-            assert!(cause.contains("count returns nothing: the chare was destroyed"), "{cause}");
+            let expected = format!("count of member {index} returns nothing: the chare was destroyed");
+            assert!(cause.contains(&expected), "{cause}");
         }
         chare::quiescence().await;
     });

@@ -54,6 +54,7 @@ pub(super) fn make(
     options: &NodeOptions,
 ) -> Result<Made, JobError> {
     life::check_names()?;
+    life::check_balancer(options.balancer.as_deref())?;
     panics::install_hook();
     device::place_values();
     let host_of = |node: u32| u64::from(node) * u64::from(hosts) / u64::from(nodes);
