@@ -22,7 +22,7 @@ pub(super) enum ManagerFound {
     Pmi1 { descriptor: i32, processes: u32 },
 }
 
-/// The variable in which a node tells its children whose place theirs is not: [`place`], as the node found it. Others of its
+/// The variable in which a node tells its children whose place theirs is not: the place, as the node found it. Others of its
 /// launcher's variables cannot be taken away from them.
 pub const TAKEN: &str = "CHARE_TAKEN_PLACE";
 
