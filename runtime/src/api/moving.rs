@@ -82,23 +82,21 @@ pub trait ThisInSyncs: Chare + Syncs {
     /// #[derive(Serialize, Deserialize)]
     /// struct Block {
     ///     step: u32,
+    ///     done: Callback<u64>,
     /// }
     ///
     /// #[chare(array, migrate, sync)]
     /// impl Block {
     ///     #[entry]
-    ///     fn new() -> Self {
-    ///         Self { step: 0 }
+    ///     fn new(done: Callback<u64>) -> Self {
+    ///         Self { step: 0, done }
     ///     }
     ///
     ///     #[entry]
     ///     fn step(&mut self) {
     ///         self.step += 1;
     ///         if self.step == 10 {
-    ///             self.contribute(sum(1), Callback::each(|blocks: u64| {
-    ///                 assert_eq!(blocks, 8);
-    ///                 chare::exit(0);
-    ///             }));
+    ///             self.contribute(sum(1), self.done);
     ///         } else {
     ///             self.sync_then(self.this_chare().step_callback());
     ///         }
@@ -111,8 +109,9 @@ pub trait ThisInSyncs: Chare + Syncs {
     /// }
     ///
     /// let job = chare::Job::in_process(1, 2).balancer("greedy_refine").run(|| async {
-    ///     BlockProxy::create(8).step();
-    ///     std::future::pending().await
+    ///     let (blocks, done) = chare::future();
+    ///     BlockProxy::create(8, done).step();
+    ///     assert_eq!(blocks.await, 8);
     /// });
     /// assert_eq!(job.unwrap(), 0);
     /// ```
