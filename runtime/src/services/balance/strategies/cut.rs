@@ -8,33 +8,43 @@ use super::level::Level;
 /// The looks at all items, and then at those whose neighbours have moved, or that found no space.
 const PASSES: usize = 20;
 
-/// How much a vertex calls those of each domain that it calls at all.
-#[derive(Default)]
+/// How much a vertex, or several, calls those of each domain that it calls at all.
 pub(super) struct Affinity {
-    weights: Vec<(u32, f32)>,
+    /// By domain; nothing but for those that are called.
+    weights: Vec<f32>,
+    called: Vec<u32>,
 }
 
 impl Affinity {
-    /// Looks at a vertex.
-    pub(super) fn look(&mut self, around: &[Neighbour], places: &[u32]) {
-        self.weights.clear();
+    pub(super) fn new(domains: u32) -> Self {
+        Self { weights: vec![0.0; domains as usize], called: Vec::new() }
+    }
+
+    /// Forgets what it has looked at.
+    pub(super) fn clear(&mut self) {
+        self.called.drain(..).for_each(|domain| self.weights[domain as usize] = 0.0);
+    }
+
+    /// Looks at the neighbours of a vertex, too; those that are nowhere do not count.
+    pub(super) fn add(&mut self, around: &[Neighbour], places: &[u32]) {
         for neighbour in around {
             let place = places[neighbour.vertex as usize];
-            match self.weights.iter_mut().find(|(domain, _)| *domain == place) {
-                Some((_, weight)) => *weight += neighbour.weight,
-                None => self.weights.push((place, neighbour.weight)),
+            let Some(weight) = self.weights.get_mut(place as usize) else { continue };
+            if *weight == 0.0 {
+                self.called.push(place);
             }
+            *weight += neighbour.weight;
         }
     }
 
     /// How much it calls those of a domain.
     pub(super) fn to(&self, domain: u32) -> f32 {
-        self.weights.iter().find(|(other, _)| *other == domain).map_or(0.0, |(_, weight)| *weight)
+        self.weights[domain as usize]
     }
 
     /// The domains that it calls, and how much.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, f32)> {
-        self.weights.iter().copied()
+        self.called.iter().map(|domain| (*domain, self.to(*domain)))
     }
 }
 
@@ -50,7 +60,7 @@ pub(super) fn gather(level: &Level, places: &[u32], limit: f64) -> Vec<u32> {
 /// Moves items to where those are whom they call, as long as that makes the cut smaller and nobody takes longer than `limit`. Who takes
 /// longer already gives items away also where it makes the cut larger. `places` are those of all vertices.
 pub(super) fn refine_cut(items: &[Item], graph: &Graph, places: &mut [u32], ledger: &mut Ledger, limit: f64) {
-    let mut affinity = Affinity::default();
+    let mut affinity = Affinity::new(ledger.domains());
     let mut is_due = vec![true; items.len()];
     for _ in 0..PASSES {
         let mut has_moved = false;
@@ -60,7 +70,8 @@ pub(super) fn refine_cut(items: &[Item], graph: &Graph, places: &mut [u32], ledg
             }
             let (around, item, place) =
                 (graph.around(vertex), &items[vertex as usize], places[vertex as usize]);
-            affinity.look(around, places);
+            affinity.clear();
+            affinity.add(around, places);
             let (best, is_possible) = better(item, &affinity, place, ledger, limit);
             let Some(domain) = best.filter(|_| is_possible) else {
                 // Others may make space.

@@ -7,7 +7,7 @@
 //!    there does not go before others that do, unless it brings much more. Each that goes draws its neighbours after it.
 //! 3. Then what is better off elsewhere moves, within the limit; and what is still too much is refined away.
 
-use super::cut::gather;
+use super::cut::{Affinity, gather};
 use super::domain::{ELSEWHERE, Item};
 use super::flow::Flow;
 use super::graph::{Calls, Graph};
@@ -48,6 +48,8 @@ struct Diffusion<'a> {
     /// The domain of each vertex.
     places: Vec<u32>,
     ledger: Ledger,
+    /// How much each item calls those of the taker, and of the giver, while one gives to another.
+    calls: Vec<(f64, f64)>,
 }
 
 /// An item that may go over a link.
@@ -79,31 +81,21 @@ impl<'a> Diffusion<'a> {
         let mut places = graph.with_pinned(&level.places());
         let ledger = Ledger::with(&level.domains, items, &places);
         let mut lightest = Lightest::new(&level.domains, ledger, bytes_min(items));
+        let mut affinity = Affinity::new(lightest.ledger.domains());
         for newcomer in (0..items.len() as u32).filter(|item| items[*item as usize].at == ELSEWHERE) {
             let item = &items[newcomer as usize];
-            let mut called: Vec<(u32, f32)> = Vec::new();
-            for neighbour in graph.around(newcomer) {
-                let place = places[neighbour.vertex as usize];
-                match called.iter_mut().find(|(domain, _)| *domain == place) {
-                    Some((_, weight)) => *weight += neighbour.weight,
-                    None => called.push((place, neighbour.weight)),
-                }
-            }
-            let fits = |(domain, _): &(u32, f32)| {
-                *domain != ELSEWHERE && lightest.ledger.time_with(*domain, item.load) <= limit
-            };
-            let most = called
-                .into_iter()
-                .filter(fits)
-                .max_by(|one, other| one.1.total_cmp(&other.1))
-                .map(|(domain, _)| domain);
+            affinity.clear();
+            affinity.add(graph.around(newcomer), &places);
+            let fits = |(domain, _): &(u32, f32)| lightest.ledger.time_with(*domain, item.load) <= limit;
+            let most = affinity.iter().filter(fits).max_by(|one, other| one.1.total_cmp(&other.1));
+            let most = most.map(|(domain, _)| domain);
             let Some(domain) = most.or_else(|| lightest.best(item).map(|(domain, _)| domain)) else {
                 continue;
             };
             lightest.enter(item, domain);
             places[newcomer as usize] = domain;
         }
-        Self { items, graph, places, ledger: lightest.ledger }
+        Self { items, graph, places, ledger: lightest.ledger, calls: vec![(0.0, 0.0); items.len()] }
     }
 
     /// Lets work flow until nobody takes longer than `limit`, as far as items can be divided.
@@ -126,9 +118,10 @@ impl<'a> Diffusion<'a> {
     fn give(&mut self, giver: u32, taker: u32, work: f64, members: &[u32]) -> Vec<u32> {
         let is_here =
             |item: &u32| self.places[*item as usize] == giver && self.items[*item as usize].load > 0.0;
-        let mine = members.iter().copied().filter(is_here);
+        let here: Vec<u32> = members.iter().copied().filter(is_here).collect();
+        here.iter().for_each(|item| self.calls[*item as usize] = self.calls_of(*item, giver, taker));
         let mut candidates: BinaryHeap<Candidate> =
-            mine.map(|item| self.candidate(item, giver, taker)).collect();
+            here.into_iter().map(|item| self.candidate(item)).collect();
         let (mut missing, mut gone) = (work, Vec::new());
         while let Some(Candidate { item: number, .. }) = candidates.pop() {
             let item = &self.items[number as usize];
@@ -141,29 +134,32 @@ impl<'a> Diffusion<'a> {
             self.ledger.enter(item, taker);
             self.places[number as usize] = taker;
             gone.push(number);
-            for neighbour in self.graph.around(number).iter().map(|neighbour| neighbour.vertex) {
-                let is_item = (neighbour as usize) < self.items.len();
-                if is_item
-                    && self.places[neighbour as usize] == giver
-                    && self.items[neighbour as usize].load > 0.0
-                {
-                    candidates.push(self.candidate(neighbour, giver, taker));
+            for neighbour in self.graph.around(number) {
+                let other = neighbour.vertex as usize;
+                if other < self.items.len() && self.places[other] == giver && self.items[other].load > 0.0 {
+                    let (there, here) = &mut self.calls[other];
+                    *there += f64::from(neighbour.weight);
+                    *here -= f64::from(neighbour.weight);
+                    candidates.push(self.candidate(neighbour.vertex));
                 }
             }
         }
         gone
     }
 
-    /// An item that may go from a giver to a taker.
-    fn candidate(&self, item: u32, giver: u32, taker: u32) -> Candidate {
-        let (mut there, mut here) = (0.0, 0.0);
-        for other in self.graph.around(item) {
-            match self.places[other.vertex as usize] {
-                place if place == taker => there += f64::from(other.weight),
-                place if place == giver => here += f64::from(other.weight),
-                _ => {}
-            }
-        }
+    /// How much an item calls those of the taker, and of the giver.
+    fn calls_of(&self, item: u32, giver: u32, taker: u32) -> (f64, f64) {
+        let sum = |place: u32| {
+            let around = self.graph.around(item).iter();
+            let there = around.filter(move |other| self.places[other.vertex as usize] == place);
+            there.map(|other| f64::from(other.weight)).sum()
+        };
+        (sum(taker), sum(giver))
+    }
+
+    /// An item that may go from the giver to the taker.
+    fn candidate(&self, item: u32) -> Candidate {
+        let (there, here) = self.calls[item as usize];
         let loss = if there > 0.0 { here } else { FAR * here };
         Candidate { gain: (there - loss) / self.items[item as usize].load, item }
     }

@@ -34,6 +34,17 @@ pub(super) struct Item {
     pub(super) bytes: u64,
 }
 
+/// What a move costs beside the bytes of the state, in bytes: messages that ask, grant and tell; some microseconds, in which some KiB are
+/// copied.
+const MOVE_BYTES: f64 = 4096.0;
+
+impl Item {
+    /// What it costs to move it, in bytes.
+    pub(super) fn cost(&self) -> f64 {
+        self.bytes as f64 + MOVE_BYTES
+    }
+}
+
 /// The work that goes to the left of two groups of domains, so that both take the same time.
 pub(super) fn share(work: f64, left: &[Domain], right: &[Domain]) -> f64 {
     let [left, right] = [left, right].map(Domain::together);

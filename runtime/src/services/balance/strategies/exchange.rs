@@ -53,14 +53,14 @@ impl Ord for Queued {
 }
 
 /// Places items that were taken up, the heaviest first; others make way where there is no place.
-pub(super) fn make_way(placement: &mut Placement<'_>, members: &mut Members, pool: Vec<Homeless>) {
+pub(super) fn make_way(placement: &mut Placement<'_>, members: &mut Members<'_>, pool: Vec<Homeless>) {
     let queued = |placement: &Placement<'_>, homeless: Homeless| Queued {
         load: placement.load(homeless.item),
         homeless,
     };
     let mut queue: BinaryHeap<Queued> =
         pool.into_iter().map(|homeless| queued(placement, homeless)).collect();
-    let light = lightest(placement, CANDIDATES * queue.len());
+    let light = light_domains(placement, CANDIDATES * queue.len());
     let mut candidates = light.iter().copied().cycle();
     while let Some(Queued { homeless, .. }) = queue.pop() {
         let item = homeless.item;
@@ -91,7 +91,7 @@ pub(super) fn make_way(placement: &mut Placement<'_>, members: &mut Members, poo
 }
 
 /// The domains that take the shortest time, so many at most.
-fn lightest(placement: &Placement<'_>, count: usize) -> Vec<u32> {
+fn light_domains(placement: &Placement<'_>, count: usize) -> Vec<u32> {
     let mut domains: Vec<u32> =
         (0..placement.lightest.ledger.domains()).filter(|domain| placement.excess(*domain) < 0.0).collect();
     let time = |domain: &u32| placement.lightest.ledger.time(*domain);
@@ -102,28 +102,37 @@ fn lightest(placement: &Placement<'_>, count: usize) -> Vec<u32> {
 
 /// The items of a domain that have to make way for one, if it can have its place at all: within the limit, or, if it is over the limit by itself,
 /// alone.
-fn in_the_way(placement: &Placement<'_>, members: &mut Members, item: u32, domain: u32) -> Option<Vec<u32>> {
+fn in_the_way(
+    placement: &Placement<'_>,
+    members: &mut Members<'_>,
+    item: u32,
+    domain: u32,
+) -> Option<Vec<u32>> {
     let load = placement.load(item);
-    let mut others = Vec::new();
     let mut spare = placement.lightest.ledger.spare(domain, placement.limit);
-    let there = members.of(domain, placement);
-    for other in there.iter().rev().filter(|other| placement.load(**other) < LIGHTER * load) {
+    let (mut others, mut heavier) = (Vec::new(), 0);
+    // What takes no time is in nobody's way.
+    for other in members.of(domain, placement).iter().rev().filter(|other| placement.load(**other) > 0.0) {
         if spare >= load {
             break;
         }
-        spare += placement.load(*other);
-        others.push(*other);
+        if placement.load(*other) < LIGHTER * load {
+            spare += placement.load(*other);
+            others.push(*other);
+        } else {
+            heavier += 1;
+        }
     }
-    (spare >= load || others.len() == there.len()).then_some(others)
+    (spare >= load || heavier == 0).then_some(others)
 }
 
 /// Has each giver exchange items with some of the lightest domains, until it is no longer over the limit or gains nothing.
 pub(super) fn swap(
     placement: &mut Placement<'_>,
-    members: &mut Members,
+    members: &mut Members<'_>,
     givers: impl ExactSizeIterator<Item = u32>,
 ) {
-    let takers = lightest(placement, TAKERS * givers.len());
+    let takers = light_domains(placement, TAKERS * givers.len());
     // Each begins with others, so that they do not all find the first ones full.
     for (number, giver) in givers.enumerate() {
         let others = takers.iter().cycle().skip(number * TAKERS % takers.len().max(1));
@@ -151,7 +160,7 @@ pub(super) fn swap(
 /// excess any more, or else as little as can be.
 fn trade(
     placement: &Placement<'_>,
-    members: &mut Members,
+    members: &mut Members<'_>,
     giver: u32,
     taker: u32,
 ) -> Option<(u32, Vec<u32>)> {

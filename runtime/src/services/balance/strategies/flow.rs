@@ -79,24 +79,15 @@ impl Flow {
 /// The links of each domain to those that it calls most, or that call it most.
 fn links(items: &[Item], graph: &Graph, places: &[u32], domains: u32) -> Vec<Vec<Link>> {
     let grouped = Grouped::new(&places[..items.len()], domains);
-    let (mut affinity, mut weights) = (Affinity::default(), vec![0.0_f32; domains as usize]);
-    let mut pairs = Vec::new();
+    let (mut affinity, mut pairs) = (Affinity::new(domains), Vec::new());
     for domain in 0..domains {
-        let mut called = Vec::new();
-        for item in grouped.of(domain) {
-            affinity.look(graph.around(*item), places);
-            for (other, weight) in affinity.iter().filter(|(other, _)| *other != domain) {
-                if weights[other as usize] == 0.0 {
-                    called.push(other);
-                }
-                weights[other as usize] += weight;
-            }
-        }
-        let weight = |other: &u32| weights[*other as usize];
-        called.sort_by(|one, other| weight(other).total_cmp(&weight(one)).then(one.cmp(other)));
-        called.iter().for_each(|other| weights[*other as usize] = 0.0);
+        affinity.clear();
+        grouped.of(domain).iter().for_each(|item| affinity.add(graph.around(*item), places));
+        let mut called: Vec<(u32, f32)> = affinity.iter().filter(|(other, _)| *other != domain).collect();
+        called.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
         called.truncate(LINKS);
-        pairs.extend(called.into_iter().map(|other| (domain.min(other), domain.max(other))));
+        let called = called.into_iter().map(|(other, _)| other);
+        pairs.extend(called.map(|other| (domain.min(other), domain.max(other))));
     }
     pairs.sort_unstable();
     pairs.dedup();

@@ -38,9 +38,14 @@ impl Level {
     /// The time that a domain may take, so that in the end no PE takes more than `tolerance` times the average of the job. The upper level
     /// leaves half of that to the lower one; on the lower one, what came to this node may be more than can be spread that well.
     pub(super) fn limit(&self, tolerance: f64) -> f64 {
+        self.limit_with(tolerance, 0.5)
+    }
+
+    /// The same where the upper level takes this part of what the average may be exceeded by.
+    pub(super) fn limit_with(&self, tolerance: f64, upper: f64) -> f64 {
         let spare = tolerance - 1.0;
         match self.is_upper {
-            true => self.job_average * (1.0 + spare / 2.0),
+            true => self.job_average * (1.0 + spare * upper),
             false => f64::max(self.job_average * tolerance, self.average() * (1.0 + spare / 4.0)),
         }
     }

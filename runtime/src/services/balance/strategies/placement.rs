@@ -4,6 +4,7 @@ use super::domain::{ELSEWHERE, Item};
 use super::grouped::Grouped;
 use super::lightest::Lightest;
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 
 /// The places of items, and their domains.
 pub(super) struct Placement<'a> {
@@ -79,37 +80,45 @@ pub(super) struct Homeless {
 }
 
 /// Items by their places, looked up for a few domains while items move.
-pub(super) struct Members {
+pub(super) struct Members<'a> {
+    items: &'a [Item],
     before: Grouped,
+    /// The items on a domain, the lightest first, and some that were there.
     looked_up: FxHashMap<u32, Vec<u32>>,
 }
 
-impl Members {
-    pub(super) fn new(placement: &Placement<'_>) -> Self {
-        let domains = placement.lightest.ledger.domains();
-        Self { before: Grouped::new(&placement.places, domains), looked_up: FxHashMap::default() }
+impl<'a> Members<'a> {
+    pub(super) fn new(placement: &Placement<'a>) -> Self {
+        let before = Grouped::new(&placement.places, placement.lightest.ledger.domains());
+        Self { items: placement.items, before, looked_up: FxHashMap::default() }
     }
 
     /// Says that an item has come to a domain.
     pub(super) fn add(&mut self, item: u32, domain: u32) {
-        self.list(domain).push(item);
+        let items = self.items;
+        let list = self.list(domain);
+        if let Err(position) = list.binary_search_by(|other| by_load(items, *other, item)) {
+            list.insert(position, item);
+        }
     }
 
     /// The items on a domain, the lightest first.
     pub(super) fn of(&mut self, domain: u32, placement: &Placement<'_>) -> &[u32] {
         let list = self.list(domain);
         list.retain(|item| placement.is_on(*item, domain));
-        let by_load = |one: &u32, other: &u32| {
-            placement.load(*one).total_cmp(&placement.load(*other)).then(one.cmp(other))
-        };
-        if !list.is_sorted_by(|one, other| by_load(one, other).is_lt()) {
-            list.sort_unstable_by(by_load);
-            list.dedup();
-        }
         list
     }
 
     fn list(&mut self, domain: u32) -> &mut Vec<u32> {
-        self.looked_up.entry(domain).or_insert_with(|| self.before.of(domain).to_vec())
+        self.looked_up.entry(domain).or_insert_with(|| {
+            let mut list = self.before.of(domain).to_vec();
+            list.sort_unstable_by(|one, other| by_load(self.items, *one, *other));
+            list
+        })
     }
+}
+
+/// The lighter one first, and of equal ones that with the smaller number.
+fn by_load(items: &[Item], one: u32, other: u32) -> Ordering {
+    items[one as usize].load.total_cmp(&items[other as usize].load).then(one.cmp(&other))
 }

@@ -16,6 +16,7 @@ use super::lightest::{Lightest, bytes_min};
 use super::order::sort_descending;
 use super::placement::{Homeless, Members, Placement};
 use super::shed::shed;
+use crate::model::ids::PeId;
 use crate::model::loads::{Loads, Moves};
 
 /// The rounds of shedding and placing; four are enough mostly.
@@ -24,7 +25,27 @@ const ROUNDS: usize = 8;
 /// Moves what is over `tolerance` times the average, and little else: `O(n)` for `n` objects, and `O(m log m)` for those that are on PEs
 /// with too much.
 pub(super) fn greedy_refine(loads: &Loads, moves: &mut Moves, tolerance: f64) {
-    by_levels(loads, moves, None, |level| refine(level, level.places(), level.limit(tolerance)));
+    let refine_with = |moves: &mut Moves, upper: f64| {
+        by_levels(loads, moves, None, |level| {
+            refine(level, level.places(), level.limit_with(tolerance, upper))
+        });
+    };
+    refine_with(moves, 0.5);
+    if loads.nodes() > 1 && loads.nodes() < loads.pes() && moves.max() > within_reach(loads, tolerance) {
+        // A node of ten PEs that is 1 % over has one object of a hundred too many, and its PE then has 10 % too much.
+        let mut even = Moves::new(loads);
+        refine_with(&mut even, 0.0);
+        if even.max() < moves.max() {
+            *moves = even;
+        }
+    }
+}
+
+/// The longest time that a plan is to have, up to rounding: what the tolerance allows, or what the heaviest object takes by itself.
+fn within_reach(loads: &Loads, tolerance: f64) -> f64 {
+    let quickest = (0..loads.pes()).map(|pe| loads.speed(PeId(pe))).fold(0.0, f64::max);
+    let heaviest = loads.objects().iter().map(|object| object.load).fold(0.0, f64::max);
+    f64::max(tolerance * loads.average(), heaviest / quickest) * (1.0 + 1e-6)
 }
 
 /// Refines places of a level's items, so that no domain takes longer than `limit`, as far as that can be.

@@ -6,25 +6,22 @@ use super::domain::ELSEWHERE;
 use super::ledger::Ledger;
 use super::level::Level;
 
-/// What a move costs beside the bytes of the state, in bytes.
-const MOVE_BYTES: u64 = 4096;
-
 /// By how much of the average domains may differ that can do as much.
 const ALIKE: f64 = 0.02;
 
 /// Exchanges the domains of whole parts, so that little moves.
 pub(super) fn relabel(level: &Level, parts: &mut [u32]) {
-    let mut shared: Vec<(u32, u32, u64)> = Vec::with_capacity(parts.len());
+    let mut shared: Vec<(u32, u32, f64)> = Vec::with_capacity(parts.len());
     for (item, part) in level.items.iter().zip(parts.iter()).filter(|(item, _)| item.at != ELSEWHERE) {
-        shared.push((*part, item.at, item.bytes + MOVE_BYTES));
+        shared.push((*part, item.at, item.cost()));
     }
-    shared.sort_unstable();
+    shared.sort_unstable_by_key(|(part, domain, _)| (*part, *domain));
     shared.dedup_by(|next, kept| {
         let is_same = (next.0, next.1) == (kept.0, kept.1);
-        kept.2 += if is_same { next.2 } else { 0 };
+        kept.2 += if is_same { next.2 } else { 0.0 };
         is_same
     });
-    shared.sort_by_key(|(.., cost)| std::cmp::Reverse(*cost));
+    shared.sort_by(|one, other| other.2.total_cmp(&one.2));
     let classes = classes(level);
     let (mut label, mut part_of) =
         (vec![ELSEWHERE; level.domains.len()], vec![ELSEWHERE; level.domains.len()]);

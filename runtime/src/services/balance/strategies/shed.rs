@@ -5,36 +5,27 @@
 
 use super::domain::Item;
 
-/// What a move costs beside the bytes of the state, in bytes: messages that ask, grant and tell; some microseconds, in which some KiB are
-/// copied.
-const MOVE_BYTES: f64 = 4096.0;
-
 /// Chooses of `movable` what weighs `excess` together, or all if that is not enough.
 pub(super) fn shed(items: &[Item], movable: Vec<u32>, excess: f64) -> Vec<u32> {
     let item = |position: u32| &items[position as usize];
     let single = movable.iter().copied().filter(|position| item(*position).load >= excess);
     let single = single.min_by(|one, other| waste(item(*one)).total_cmp(&waste(item(*other))));
     let several = several(items, movable, excess);
-    let cost_of = |chosen: &[u32]| chosen.iter().map(|position| cost(item(*position))).sum::<f64>();
+    let cost_of = |chosen: &[u32]| chosen.iter().map(|position| item(*position).cost()).sum::<f64>();
     match single {
-        Some(single) if cost(item(single)) <= cost_of(&several) => vec![single],
+        Some(single) if item(single).cost() <= cost_of(&several) => vec![single],
         _ => several,
     }
 }
 
-/// What a move costs.
-fn cost(item: &Item) -> f64 {
-    item.bytes as f64 + MOVE_BYTES
-}
-
 /// How bad it is to move an item where a lighter or a smaller one is enough.
 fn waste(item: &Item) -> f64 {
-    item.load * cost(item)
+    item.load * item.cost()
 }
 
 fn several(items: &[Item], mut movable: Vec<u32>, excess: f64) -> Vec<u32> {
     let item = |position: u32| &items[position as usize];
-    let gain = |position: &u32| item(*position).load / cost(item(*position));
+    let gain = |position: &u32| item(*position).load / item(*position).cost();
     movable.sort_unstable_by(|one, other| gain(other).total_cmp(&gain(one)).then(one.cmp(other)));
     let (mut chosen, mut left, mut missing) = (Vec::new(), Vec::new(), excess);
     for position in movable {

@@ -37,6 +37,17 @@ fn refinement_is_within_its_tolerance_and_moves_one_object_of_six_at_most() {
     }
 }
 
+#[test]
+fn equal_objects_of_many_nodes_are_dealt_to_the_last_one() {
+    let mut dice = dice(11);
+    let mut measured = Measured::new(20, 10);
+    measured.objects = (0..2000).map(|_| Object::new(PeId(dice.random_range(0..200)), 1.0)).collect();
+    let loads = measured.build().unwrap();
+    for strategy in BY_LOAD {
+        assert_eq!(strategy.plan(&loads).max(), 10.0, "{strategy:?}");
+    }
+}
+
 /// A particle-in-cell program: blocks of a cube, dealt in boxes to 8 nodes of 4 PEs. Particles are many on one side, and fewer the farther
 /// from it.
 fn particles() -> Loads {
