@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "finds the type of a chare again, without the detour of `Any`")]
 
-use super::identity::{AnyChare, Identity, Standing};
+use super::identity::{AnyChare, Identity};
 use super::movement::Movement;
 use super::on_panic::OnPanic;
 use super::registration::{Called, EntryRegistration, NotCalled};
@@ -112,7 +112,7 @@ impl<C: Chare> ChareCell<C> {
     #[cold]
     fn refuse(&self) -> ! {
         let name = self.identity.name();
-        if self.identity.standing.get() == Standing::MOVED {
+        if self.identity.handles.have_no_state() {
             panic!(
                 "this {name} has moved to another PE, and its state with it: what was left behind reaches it by a proxy, which `this_chare` makes, and no longer by `This`"
             )
@@ -167,7 +167,9 @@ impl<'a, C: Chare> ThisRef<'a, C> {
 
     /// Takes the state out of the chare, for ever; `None` while it is borrowed, and once it was taken.
     pub(super) fn take_state(&self) -> Option<C> {
-        self.cell.state.take()
+        let state = self.cell.state.take()?;
+        self.cell.identity.handles.note_left();
+        Some(state)
     }
 }
 

@@ -35,17 +35,17 @@ impl Identity {
 
     /// How many handles of the chare its entries, its tasks and closures hold.
     pub(crate) fn handles(&self) -> u32 {
-        self.handles.0.get()
+        self.handles.count()
     }
 
     /// Whether the chare is here no more: it was destroyed, or moved away.
     #[inline]
     pub(crate) fn is_gone(&self) -> bool {
-        self.standing.get() >= Standing::MOVED
+        self.standing.get() == Standing::GONE
     }
 }
 
-/// The standing of a chare on its PE, and in the reductions of its collection; eight bytes, which are compared once before each entry.
+/// The standing of a chare on its PE, and in the reductions of its collection; eight bytes, which are compared before each entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Standing(u64);
 
@@ -56,9 +56,7 @@ impl Standing {
     pub(crate) const NEWBORN: Self = Self(1 << 63);
     /// It lives here, and its home counts what it contributes to reductions: it is on a journey (see [`crate::model::home`]).
     pub(crate) const AFAR: Self = Self(1 << 62);
-    /// It lives on another PE, and takes part in reductions there.
-    pub(crate) const MOVED: Self = Self(u64::MAX - 1);
-    /// It was destroyed, and takes part in no reduction any more.
+    /// It was destroyed, or lives on another PE: here it takes part in no reduction any more.
     pub(crate) const GONE: Self = Self(u64::MAX);
 
     /// It lives here, and has contributed to all reductions of its collection before this one.
@@ -97,11 +95,16 @@ impl Default for ChareTasks {
     }
 }
 
-/// The handles of a chare that its entries, its tasks and closures hold, counted.
+/// The handles of a chare that its entries, its tasks and closures hold, counted; and whether the state has left the chare, which a message to
+/// humans says. That stands here, and is not told by the [`Standing`], because nothing looks here on the way of a call: the way would carry
+/// along what it has read for such a message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Handles(Cell<u32>);
 
 impl Handles {
+    /// The state has left.
+    const LEFT: u32 = 1 << 31;
+
     #[inline]
     pub(super) fn add(&self) {
         // A program that forgets handles may come round to where it began: a handle of a chare that has moved says so.
@@ -111,6 +114,19 @@ impl Handles {
     #[inline]
     pub(super) fn remove(&self) {
         self.0.set(self.0.get().wrapping_sub(1));
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        self.0.get() & !Self::LEFT
+    }
+
+    pub(super) fn note_left(&self) {
+        self.0.set(self.0.get() | Self::LEFT);
+    }
+
+    pub(super) fn have_no_state(&self) -> bool {
+        self.0.get() & Self::LEFT != 0
     }
 }
 

@@ -3,7 +3,7 @@
 //! 1. Inside a process the state moves as it is: what it owns stays where it lies. It is encoded only for another process.
 //! 2. The calls of awaited entries that wait with a chare are a part of what moves, in their order.
 //! 3. The cell that a state has left holds none any more, for ever. Who lets the state leave gives the chare the standing
-//!    [`MOVED`](super::identity::Standing::MOVED), so that calls which have found the chare look for it anew.
+//!    [`GONE`](super::identity::Standing::GONE), so that calls which have found the chare look for it anew.
 //! 4. Hooks are the user's code. Who runs them does it as for an entry: they may call and contribute.
 
 use super::identity::{AnyChare, Identity};

@@ -7,7 +7,7 @@
 #![expect(unsafe_code, reason = "takes a state out of its cell without a second mark that says so")]
 
 use std::cell::{RefCell, RefMut};
-use std::mem::{ManuallyDrop, forget};
+use std::mem::{ManuallyDrop, forget, needs_drop};
 
 /// The state of a chare, or the place from which it has left.
 pub(super) struct StateCell<C>(RefCell<ManuallyDrop<C>>);
@@ -43,9 +43,9 @@ impl<C> StateCell<C> {
 
 impl<C> Drop for StateCell<C> {
     fn drop(&mut self) {
-        if let Ok(mut state) = self.0.try_borrow_mut() {
+        if needs_drop::<C>() && self.is_free() {
             // SAFETY: it can be borrowed, so it has not been taken; and the cell is gone after this.
-            unsafe { ManuallyDrop::drop(&mut state) };
+            unsafe { ManuallyDrop::drop(self.0.get_mut()) };
         }
     }
 }

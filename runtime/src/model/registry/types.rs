@@ -1,7 +1,7 @@
 //! Tables of all chare types, traits and entries of the program, found by the ids that messages name.
 
 use super::entry_trait::{ImplementationRegistration, TraitMethod, TraitRegistration};
-use super::identity::{Identity, Standing};
+use super::identity::Identity;
 use super::linked::Linked;
 use super::name::{Digest, type_id};
 use super::registration::{ChareRegistration, DESTRUCTION, EntryRegistration, NotCalled};
@@ -102,9 +102,8 @@ pub(crate) fn show(type_name: &str, target: Target) -> String {
 
 /// The reason that an entry of this chare was not called, in words.
 pub(crate) fn explain(cause: &NotCalled, chare: &Identity) -> String {
-    let (name, Identity { target, .. }) = (chare.name(), chare);
+    let (name, target) = (chare.name(), &chare.target);
     match cause {
-        NotCalled::Gone if chare.standing.get() == Standing::MOVED => "it has moved to another PE".to_owned(),
         NotCalled::Gone | NotCalled::Leaves => "it was destroyed".to_owned(),
         NotCalled::OtherType(expected) => {
             format!("the call is for {}, which is a {name} and no {expected}", show(name, *target))

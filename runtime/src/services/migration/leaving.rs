@@ -151,7 +151,7 @@ fn depart(pe: &Pe, resident: Resident, to: PeId, granted: Option<Stay>) -> bool 
     again::pack(pe, chare, &mut parcel);
     pe.tell(ChareEvent::Leaves { chare: chare.identity(), parcel: &mut parcel });
     let state = (movement.take_out)(chare).expect("it is free");
-    let standing = chare.identity().standing.replace(Standing::MOVED);
+    let standing = chare.identity().standing.replace(Standing::GONE);
     let record = {
         let mut places = pe.places.borrow_mut();
         let collection = places.collection_mut(id).expect("looked at before");

@@ -83,7 +83,7 @@ fn cell() -> Rc<dyn AnyChare> {
 fn leave(chare: &Rc<dyn AnyChare>) -> Box<dyn MovingState> {
     assert!(chare.is_free_to_move());
     let moving = (MOVEMENT.take_out)(chare).unwrap();
-    chare.identity().standing.set(Standing::MOVED);
+    chare.identity().standing.set(Standing::GONE);
     moving
 }
 
@@ -152,7 +152,7 @@ fn what_has_moved_takes_no_calls_and_says_so() {
     let here = cell();
     let this = lent::<Cell>(&here).keep();
     let moving = (MOVEMENT.take_out)(&here);
-    here.identity().standing.set(Standing::MOVED);
+    here.identity().standing.set(Standing::GONE);
     assert!(moving.is_some() && !here.is_free());
     assert!(matches!(lend::<Cell>(&here).map(|_| ()), Err(cause) if matches!(*cause, NotCalled::Gone)));
     let cause = panics::catch(|| this.with(|cell| cell.row.len())).unwrap_err();
