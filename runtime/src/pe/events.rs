@@ -5,10 +5,10 @@
 //! 2. Whoever keeps a table whose keys are chares, elements or collections stands in one of the two, and takes out of the table what is
 //!    over: another element may come with the same index. The test below reads all files and knows every such table.
 
-use crate::model::home::{Sought, Stay, Traveller};
 use crate::model::ids::{AudienceId, BroadcastId, CollectionId, Index, Target};
 use crate::model::parcel::Parcel;
 use crate::model::registry::{Identity, Standing};
+use crate::model::travel::{Sought, Stay, Traveller};
 
 /// An event in the life of a chare or a collection.
 pub(crate) enum ChareEvent<'a> {
@@ -27,7 +27,7 @@ pub(crate) enum ChareEvent<'a> {
     },
     /// An element has been constructed here, which has its home elsewhere and may move.
     Constructed { member: (CollectionId, Index), stay: Stay },
-    /// An element that a balancer wished to move is not free, and stays.
+    /// An element that a balancer wished to move is not free and stays, or wishes otherwise itself.
     Detained { member: Target },
     /// An element leaves this PE for another one. Services put into the parcel what they keep of it.
     Leaves { chare: &'a Identity, parcel: &'a mut Parcel },

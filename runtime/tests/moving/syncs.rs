@@ -5,6 +5,7 @@ use super::somewhere;
 use chare::prelude::*;
 use chare::{ArrayOptions, Job, ThisInSyncs, ThisMigrant};
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 #[derive(Serialize, Deserialize)]
@@ -185,4 +186,67 @@ fn elements_are_balanced_every_so_often() {
         let simulation = chare::Simulation::new(2, 2).balancer("rotate").balance_every(every).audited();
         assert_eq!(simulation.run(main).code().unwrap(), 0);
     }
+}
+
+const RUNNERS: u64 = 6;
+
+/// How often runners have come to a sync, in the job that runs.
+static COME: AtomicU64 = AtomicU64::new(0);
+
+/// Comes to a sync again and again, while others keep it from moving and balancers wish that it moves.
+#[derive(Serialize, Deserialize)]
+struct Runner {
+    syncs: u64,
+    done: Callback<u64>,
+}
+
+#[chare(array, migrate, sync)]
+impl Runner {
+    #[entry]
+    fn new(done: Callback<u64>) -> Self {
+        Self { syncs: 0, done }
+    }
+
+    #[entry]
+    fn step(&mut self) {
+        let come = COME.load(Ordering::SeqCst);
+        assert!(come >= RUNNERS * self.syncs, "{come} have come, and one goes on from sync {}", self.syncs);
+        if self.syncs == 6 {
+            return self.contribute(sum(1), self.done);
+        }
+        self.syncs += 1;
+        COME.fetch_add(1, Ordering::SeqCst);
+        self.sync_then(self.this_chare().step_callback());
+        chare::balance();
+        let other = self.this_collection().at(chare::dice().below(RUNNERS));
+        other.hold();
+        if chare::dice().below(3) == 0 {
+            other.go();
+        }
+        other.let_go();
+    }
+
+    #[entry(awaited)]
+    fn let_go();
+
+    /// Keeps the runner where it is until somebody lets it go.
+    #[entry]
+    async fn hold(this: This<Self>) {
+        this.when(Self::let_go).await;
+    }
+
+    #[entry]
+    fn go(&mut self) {
+        self.migrate_to(somewhere());
+    }
+}
+
+#[test]
+fn no_balancing_lets_an_element_go_on_before_its_sync_is_over() {
+    balanced("random", || async {
+        COME.store(0, Ordering::SeqCst);
+        let (ended, done) = chare::future();
+        RunnerProxy::create(RUNNERS, done).step();
+        assert_eq!(ended.await, RUNNERS);
+    });
 }

@@ -4,16 +4,19 @@ use super::message::{ID, Member, MoveMessage, Moving, News, Record};
 use super::telling::{fail, options, tell};
 use crate::delivery::outbox;
 use crate::model::envelope::Envelope;
-use crate::model::home::Stay;
 use crate::model::ids::{PeId, Target};
 use crate::model::parcel::Parcel;
 use crate::model::registry::{AnyChare, ChareRegistration, Movement, Standing};
+use crate::model::travel::Stay;
 use crate::pe::{ChareEvent, Pe};
 use crate::services::again;
 use std::rc::Rc;
 
-/// Notes that an element wishes to live elsewhere.
+/// Notes that an element wishes to live elsewhere: the last wish counts, also against what a balancer has planned.
 pub(crate) fn wish(pe: &Pe, member: Target, to: PeId) {
+    if pe.wishes.is_planned(member) {
+        pe.tell(ChareEvent::Detained { member });
+    }
     pe.wishes.note(member, to, false);
     pe.attend_to(ID, true);
     pe.look_soon();

@@ -1,7 +1,7 @@
 //! What a PE does when a sync is over: elements go on, or move and go on where they arrive.
 
 use super::message::{Member, Round};
-use super::state::{GoesOn, state};
+use super::state::{GoesOn, Syncs, state};
 use crate::delivery::fire::fire;
 use crate::model::arguments::Arguments;
 use crate::model::ids::{PeId, Target};
@@ -28,12 +28,16 @@ pub(super) fn end(pe: &Pe, round: Round, moves: Vec<(Member, PeId)>) {
     for (member, to) in moves {
         migration::plan(pe, member, to);
     }
-    may_go_on.into_iter().for_each(|member| go_on(pe, member));
+    may_go_on.into_iter().for_each(|member| go_on_if_over(pe, member));
 }
 
-/// Lets an element go on that waits, if it does.
-pub(super) fn go_on(pe: &Pe, member: Target) {
-    let waiting = state(pe).borrow_mut().waiting.remove(&member);
+/// Lets an element go on that waits for a sync which is over, if it does.
+pub(super) fn go_on_if_over(pe: &Pe, member: Target) {
+    let waiting = {
+        let Syncs { over, waiting, .. } = &mut *state(pe).borrow_mut();
+        let is_over = waiting.get(&member).is_some_and(|waiting| waiting.sync < *over);
+        is_over.then(|| waiting.remove(&member)).flatten()
+    };
     if let Some(waiting) = waiting {
         go_on_by(pe, member, waiting.goes_on, waiting.sync + 1);
     }

@@ -7,8 +7,6 @@
 //! 3. A home without elements is complete for a sync when it is asked, not before: somebody else has to begin it.
 //! 4. Who ends takes part no more, and what it said of the sync that is under way is taken back. The two may come in either order.
 
-use std::cmp::Ordering;
-
 /// The counts of one home.
 #[derive(Default)]
 pub(super) struct Counts {
@@ -16,20 +14,14 @@ pub(super) struct Counts {
     next: u64,
     /// How many have come to that sync, less those of them that have ended.
     come: i64,
-    /// How many have come to later syncs: elements whose PE knows sooner that a sync is over.
-    later: i64,
     /// Which syncs have been asked for: all before this one.
     asked: u64,
 }
 
 impl Counts {
-    /// Takes note that so many elements have come to a sync.
-    pub(super) fn come(&mut self, sync: u64, elements: i64) {
-        match sync.cmp(&self.next) {
-            Ordering::Less => {}
-            Ordering::Equal => self.come += elements,
-            Ordering::Greater => self.later += elements,
-        }
+    /// Takes note that an element has come to a sync. None comes to a later one than the next: that is over only when all homes are complete.
+    pub(super) fn come(&mut self, sync: u64) {
+        self.come += i64::from(sync == self.next);
     }
 
     /// Takes note of the end of an element whose next sync would have been this one.
@@ -49,7 +41,7 @@ impl Counts {
         let is_asked = self.asked > self.next;
         let is_complete = self.come == living as i64 && (living > 0 || is_asked);
         is_complete.then(|| {
-            self.come = std::mem::take(&mut self.later);
+            self.come = 0;
             self.next += 1;
             (self.next - 1, is_asked)
         })
@@ -69,12 +61,12 @@ mod tests {
     #[test]
     fn a_home_is_complete_once_when_all_have_come() {
         let mut counts = Counts::default();
-        counts.come(0, 2);
+        (0..2).for_each(|_| counts.come(0));
         assert_eq!(counts.complete(3), None);
-        counts.come(0, 1);
+        counts.come(0);
         assert_eq!(counts.complete(3), Some((0, false)));
         assert_eq!(counts.complete(3), None);
-        counts.come(1, 3);
+        (0..3).for_each(|_| counts.come(1));
         counts.ask(1);
         assert_eq!(counts.complete(3), Some((1, true)));
     }
@@ -90,11 +82,11 @@ mod tests {
     #[test]
     fn who_ends_is_taken_back_in_either_order() {
         let mut counts = Counts::default();
-        counts.come(0, 1);
+        counts.come(0);
         counts.end(1);
         assert_eq!((counts.complete(1), counts.under_way()), (None, (0, 0)));
         counts.end(1);
-        counts.come(0, 1);
+        counts.come(0);
         assert_eq!((counts.complete(1), counts.under_way()), (None, (0, 0)));
         counts.end(0);
         assert_eq!(counts.under_way(), (0, 0), "it had not come");
@@ -103,20 +95,11 @@ mod tests {
     #[test]
     fn who_is_born_after_a_sync_is_complete_is_awaited_in_the_next() {
         let mut counts = Counts::default();
-        counts.come(0, 1);
+        counts.come(0);
         assert_eq!(counts.complete(1), Some((0, false)));
-        counts.come(0, 1);
+        counts.come(0);
         assert_eq!(counts.under_way(), (1, 0), "the newborn's PE does not know yet that it is over");
-        counts.come(1, 2);
+        (0..2).for_each(|_| counts.come(1));
         assert_eq!(counts.complete(2), Some((1, false)));
-    }
-
-    #[test]
-    fn who_knows_sooner_that_a_sync_is_over_is_counted_for_the_next() {
-        let mut counts = Counts::default();
-        counts.come(1, 1);
-        counts.come(0, 2);
-        assert_eq!(counts.complete(2), Some((0, false)));
-        assert_eq!(counts.under_way(), (1, 1));
     }
 }

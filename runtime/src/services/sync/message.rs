@@ -13,8 +13,8 @@ pub(super) type Member = (CollectionId, Index);
 /// A message about a sync for one PE.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum SyncMessage {
-    /// To a home: so many of its elements have come to a sync.
-    Come { sync: u64, elements: u32 },
+    /// To a home: one of its elements has come to a sync.
+    Come { sync: u64 },
     /// To PE 0: a home is complete that nobody has asked.
     Begun { sync: u64 },
     /// From PE 0 to all: a sync has begun.

@@ -113,7 +113,7 @@ pub(crate) fn wait(pe: &Pe, member: Target, goes_on: GoesOn) {
         sync
     };
     let home = pe.places.borrow().collection(id).expect("its collection is known").info.home(index);
-    send(pe, home, SyncMessage::Come { sync, elements: 1 });
+    send(pe, home, SyncMessage::Come { sync });
 }
 
 fn hear(pe: &Pe, event: &mut ChareEvent<'_>) {
@@ -142,7 +142,7 @@ fn hear(pe: &Pe, event: &mut ChareEvent<'_>) {
             Err(cause) => pe.fail("the end of an element".to_owned(), cause),
         },
         ChareEvent::Born { collection } => start_clock(pe, *collection),
-        ChareEvent::Detained { member } => carrying_out::go_on(pe, *member),
+        ChareEvent::Detained { member } => carrying_out::go_on_if_over(pe, *member),
         _ => {}
     }
 }
@@ -154,21 +154,18 @@ fn pack(pe: &Pe, member: Target) -> Option<Luggage> {
 }
 
 fn unpack(pe: &Pe, member: Target, Luggage { next, waiting }: Luggage) {
-    let is_over = {
+    {
         let mut syncs = state(pe).borrow_mut();
         syncs.next.insert(member, next);
         syncs.waiting.extend(waiting.map(|waiting| (member, waiting)));
-        waiting.is_some_and(|waiting| waiting.sync < syncs.over)
-    };
-    if is_over {
-        carrying_out::go_on(pe, member);
     }
+    carrying_out::go_on_if_over(pe, member);
 }
 
 fn receive(pe: &Pe, message: SyncMessage) {
     match message {
-        SyncMessage::Come { sync, elements } => {
-            state(pe).borrow_mut().counts.come(sync, elements.into());
+        SyncMessage::Come { sync } => {
+            state(pe).borrow_mut().counts.come(sync);
             complete(pe);
         }
         SyncMessage::Begun { sync } => {
