@@ -8,11 +8,12 @@ use crate::delivery::outbox;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
-use crate::model::home::{Seek, SeekCopy, Stay, Traveller};
+use crate::model::home::{Seek, SeekCopy};
 use crate::model::ids::{CollectionId, Index, PeId, Target};
 use crate::model::index;
 use crate::model::parcel::Parcel;
 use crate::model::registry::{Demand, registry, show};
+use crate::model::travel::{Stay, Traveller};
 use crate::pe::early::Missing;
 use crate::pe::places::Absence;
 use crate::pe::queued::Outcome;
@@ -28,9 +29,9 @@ pub(super) fn reroute(
 ) -> Outcome {
     let absence = pe.places.borrow().explain_absence(pe.id, id, index);
     match absence {
-        Absence::LivesOn(_) | Absence::UnderWay if moves(pe, id) => seek(pe, options, call, (id, index)),
         Absence::Nowhere if options.copy().is_some() => drop_copy(pe, options, call),
-        Absence::UnderWay => pe.keep(Missing::Member(id, index), options, Body::Call(call)),
+        Absence::UnderWay => seek(pe, options, call, (id, index)),
+        Absence::LivesOn(_) if moves(pe, id) => seek(pe, options, call, (id, index)),
         Absence::Unknown => pe.keep(Missing::Collection(id), options, Body::Call(call)),
         Absence::Ended => {
             let (shown, entry) = (show(call.entry.chare, call.target), call.entry);
@@ -70,7 +71,8 @@ fn seek(pe: &Pe, options: CallOptions, call: Call, (id, index): (CollectionId, I
             tell_caller(pe, &call, to);
             forward_call(pe, to, options.seeking(Some(sought)), call)
         }
-        Some(Seek::Keep) => pe.keep(Missing::Member(id, index), options.seeking(None), Body::Call(call)),
+        // With what it has sought: when it is sent again, the element waits for it.
+        Some(Seek::Keep) => pe.keep(Missing::Member(id, index), options, Body::Call(call)),
         Some(Seek::AtHomeOrNowhere) => unreachable!("it is on a journey"),
         None => drop_copy(pe, options, call),
     }

@@ -143,7 +143,6 @@ fn admit(pe: &Pe, mut insert: Insert) -> Outcome {
         }
         Admission::Keep => {
             insert.order.stage = Stage::Cleared;
-            insert.order.sought = None;
             pe.keep(Missing::Member(id, index), options(), ArrayMessage::Insert(insert).into())
         }
         Admission::Exists => refuse(pe, &info, index, EXISTS),
