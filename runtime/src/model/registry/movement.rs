@@ -8,7 +8,7 @@
 
 use super::identity::{AnyChare, Identity};
 use crate::model::ids::PeId;
-use chare_lrts::codec::{self, CodecError, Writer};
+use chare_lrts::codec::{CodecError, Writer};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -19,14 +19,6 @@ pub(crate) trait MovingState: Any + Send {
     /// # Errors
     /// When the state refuses to be encoded.
     fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError>;
-
-    /// Appends the encoding.
-    ///
-    /// # Errors
-    /// As [`MovingState::encode`].
-    fn write(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        codec::append(out, |writer| self.encode(writer))
-    }
 
     /// The memory that the state takes itself, in bytes, without what it owns elsewhere.
     fn bytes(&self) -> usize;

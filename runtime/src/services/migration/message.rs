@@ -2,10 +2,10 @@
 
 use crate::model::arguments::Arguments;
 use crate::model::envelope::{Body, SystemMessage};
-use crate::model::home::{Sought, Stay, Traveller};
 use crate::model::ids::{ChareTypeId, CollectionId, Index, PeId, ServiceId};
 use crate::model::parcel::{Parcel, WrittenParcel};
 use crate::model::registry::{ChareRegistration, MovingState};
+use crate::model::travel::{Sought, Stay, Traveller};
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
 
@@ -62,19 +62,8 @@ pub(super) struct Record {
 /// A message about a move between nodes.
 #[derive(Serialize, Deserialize)]
 pub(super) enum MoveFrame {
-    News {
-        to: PeId,
-        member: Member,
-        news: News,
-    },
-    State {
-        to: PeId,
-        record: Record,
-        chare: ChareTypeId,
-        renewal: Option<Vec<u8>>,
-        parcel: WrittenParcel,
-        state: Vec<u8>,
-    },
+    News { to: PeId, member: Member, news: News },
+    State { to: PeId, record: Record, chare: ChareTypeId, renewal: Option<Vec<u8>>, parcel: WrittenParcel },
 }
 
 impl From<MoveMessage> for Body {
@@ -107,18 +96,16 @@ impl SystemMessage for MoveMessage {
     }
 
     fn write(&self, to: PeId, out: &mut Writer<'_>) -> Result<(), CodecError> {
-        let frame = match self {
-            Self::News { member, news } => MoveFrame::News { to, member: *member, news: *news },
+        match self {
+            Self::News { member, news } => out.write(&MoveFrame::News { to, member: *member, news: *news }),
             Self::State(moving) => {
                 let Moving { record, chare, renewal, parcel, state } = &**moving;
                 let renewal = renewal.as_ref().map(encode).transpose()?;
-                let mut written = Vec::new();
-                state.write(&mut written)?;
                 let (record, parcel) = (record.clone(), parcel.write()?);
-                MoveFrame::State { to, record, chare: chare.id, renewal, parcel, state: written }
+                out.write(&MoveFrame::State { to, record, chare: chare.id, renewal, parcel })?;
+                state.encode(out)
             }
-        };
-        out.write(&frame)
+        }
     }
 }
 

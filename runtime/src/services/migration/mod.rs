@@ -67,14 +67,14 @@ pub(crate) const SERVICE: Service = Service {
 /// # Errors
 /// The part of the message that does not fit this program, in words.
 fn arrive(Arrival { said, .. }: Arrival<'_>) -> Result<Option<Delivery>, String> {
-    let frame: MoveFrame = codec::decode(said).map_err(|error| error.to_string())?;
+    let (frame, rest): (MoveFrame, &[u8]) = codec::decode_front(said).map_err(|error| error.to_string())?;
     let (to, message) = match frame {
         MoveFrame::News { to, member, news } => (to, MoveMessage::News { member, news }),
-        MoveFrame::State { to, record, chare, renewal, parcel, state } => {
+        MoveFrame::State { to, record, chare, renewal, parcel } => {
             let chare = find_chare(chare)?;
             let refused = |cause: String| format!("the state of a {} that moves: {cause}", chare.name);
             let movement = chare.movement.ok_or_else(|| refused("it may not".to_owned()))?;
-            let state = (movement.decode)(&state).map_err(refused)?;
+            let state = (movement.decode)(rest).map_err(refused)?;
             let renewal =
                 renewal.map(|bytes| read_apart(|| (chare.decode)(&bytes))).transpose().map_err(refused)?;
             let parcel = parcel.into();

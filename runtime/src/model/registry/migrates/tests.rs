@@ -10,6 +10,7 @@ use crate::model::nocopy::{
 use crate::model::registry::{AwaitedEntry, Identity, NotCalled, Standing, lend};
 use crate::model::reply::Reply;
 use chare_device::{DeviceBufferMut, Software};
+use chare_lrts::codec;
 use chare_macros::chare;
 use serde::{Deserialize, Deserializer, Serializer};
 use std::marker::PhantomData;
@@ -87,6 +88,11 @@ fn leave(chare: &Rc<dyn AnyChare>) -> Box<dyn MovingState> {
     moving
 }
 
+/// Appends the encoding of a state.
+fn write(state: &dyn MovingState, out: &mut Vec<u8>) {
+    codec::append(out, |writer| state.encode(writer)).unwrap();
+}
+
 #[test]
 fn inside_a_process_a_state_moves_as_it_is() {
     let here = cell();
@@ -105,7 +111,7 @@ fn between_processes_it_is_equal() {
     let here = cell();
     lent::<Cell>(&here).with(|cell| cell.row.push(3.0));
     let mut bytes = vec![7];
-    leave(&here).write(&mut bytes).unwrap();
+    write(&*leave(&here), &mut bytes);
     let there = (MOVEMENT.seat)(identity(), (MOVEMENT.decode)(&bytes[1..]).unwrap());
     lent::<Cell>(&there).with(|cell| assert_eq!(cell.row, [1.0, 2.0, 3.0]));
     for len in 1..bytes.len() {
@@ -139,7 +145,7 @@ impl Bomb {
 fn a_panic_while_a_state_is_read_is_an_error_in_words() {
     let chare = This::seat(identity(), Bomb);
     let mut bytes = Vec::new();
-    (Bomb::OPERATIONS.take_out)(&chare).unwrap().write(&mut bytes).unwrap();
+    write(&*(Bomb::OPERATIONS.take_out)(&chare).unwrap(), &mut bytes);
     let refused = (Bomb::OPERATIONS.decode)(&bytes);
     assert!(refused.is_err_and(|cause| cause.contains("as a user's may")));
     let without_hooks = Bomb::OPERATIONS;
@@ -213,7 +219,7 @@ fn on_both_ways(chare: impl Fn() -> Rc<dyn AnyChare>, check: impl Fn(Rc<dyn AnyC
     let here = chare();
     assert!((MOVEMENT.can_be_written)(&here));
     let mut bytes = Vec::new();
-    leave(&here).write(&mut bytes).unwrap();
+    write(&*leave(&here), &mut bytes);
     check((MOVEMENT.seat)(identity(), (MOVEMENT.decode)(&bytes).unwrap()));
     for len in 0..bytes.len() {
         assert!((MOVEMENT.decode)(&bytes[..len]).is_err(), "{len} bytes of {}", bytes.len());
