@@ -86,8 +86,6 @@ pub struct Again<C: Chare> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Balanced {
-    /// Whether the element has moved. Never, where an entry goes on: the entry of one that has moved begins anew.
-    pub moved: bool,
     /// How many syncs are over; 0 where nobody balances.
     pub round: u64,
 }
@@ -135,7 +133,7 @@ impl<C: Migrates> Again<C> {
             sync::wait(pe, member, GoesOn::Again);
         });
         let round = poll_fn(|context| self.record.poll_sync(context)).await;
-        Balanced { moved: false, round }
+        Balanced { round }
     }
 
     /// Waits for a future, and lets the element move meanwhile: then the future is dropped, and the entry begins anew there. For waits that

@@ -117,11 +117,7 @@ pub(crate) fn call_anew(
     (reference, within): (u64, Option<BroadcastId>),
 ) {
     let passed = Passed { arguments: &mut arguments, nocopy: NocopyArguments::new(None), reference };
-    let run = || invoke(pe, chare, entry, passed);
-    match within {
-        None => run(),
-        within => pe.run_within(within, run),
-    }
+    pe.run_of(within, None, || invoke(pe, chare, entry, passed));
 }
 
 /// The parts of a call that its entry gets.

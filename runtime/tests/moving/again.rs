@@ -65,8 +65,7 @@ impl Row {
             }
             this.with(|row| (row.step, row.value) = (step + 1, next(value, halos)));
             if step % 3 == 2 {
-                let balanced = this.sync().await;
-                assert!(!balanced.moved);
+                this.sync().await;
             }
         }
         let (value, begun) = this.with(|row| (row.value, row.begun));

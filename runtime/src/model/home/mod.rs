@@ -44,11 +44,11 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use crate::model::travel::{Journey, Sought, Stay, Traveller};
 pub(crate) use answers::{Admission, Seek, SeekCopy, Settled, Whereabouts, Wish};
 
 use crate::model::ids::{Index, PeId};
 use crate::model::registry::Standing;
+use crate::model::travel::{Journey, Sought, Stay, Traveller};
 use entry::{Entry, Residence, Search};
 use rules::{Rule, Rules};
 use rustc_hash::FxHashMap;

@@ -1,11 +1,12 @@
 //! Part of a collection on one PE: its members there, and the places of the members that have their home there.
 
 use crate::model::collection::{CollectionInfo, Insertions};
-use crate::model::home::{Home, Traveller};
+use crate::model::home::Home;
 use crate::model::ids::{BroadcastId, Index, PeId};
 use crate::model::parcel::Parcel;
 use crate::model::reduction::{Contributions, Gathering, Share};
 use crate::model::registry::AnyChare;
+use crate::model::travel::Traveller;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::rc::Rc;

@@ -21,9 +21,10 @@ mod movers;
 pub(crate) use members::{FromAfar, HomeHere, LocalCollection};
 
 use crate::model::collection::CollectionInfo;
-use crate::model::home::{Traveller, Whereabouts};
+use crate::model::home::Whereabouts;
 use crate::model::ids::{ChareId, CollectionId, Index, PeId, Target};
 use crate::model::registry::AnyChare;
+use crate::model::travel::Traveller;
 use crate::pe::early::Missing;
 use collections::Collections;
 use rustc_hash::FxHashMap;

@@ -1,9 +1,10 @@
 //! Elements that move, on one PE: those that have their home elsewhere and live here, and what this PE knows as the home of others.
 
 use super::LocalCollection;
-use crate::model::home::{Journey, SeekCopy, Sought, Stay, Traveller, Whereabouts};
+use crate::model::home::{SeekCopy, Whereabouts};
 use crate::model::ids::{Index, PeId, Target};
 use crate::model::registry::{AnyChare, Standing};
+use crate::model::travel::{Journey, Sought, Stay, Traveller};
 use std::rc::Rc;
 
 impl LocalCollection {

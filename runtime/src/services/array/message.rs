@@ -3,10 +3,10 @@
 use crate::model::arguments::Arguments;
 use crate::model::collection::{Blueprint, CollectionInfo};
 use crate::model::envelope::{Body, SystemMessage};
-use crate::model::home::{Sought, Stay, Traveller};
 use crate::model::ids::{ChareTypeId, CollectionId, Index, NodeId, PeId, ServiceId, Target};
 use crate::model::parcel::{Parcel, WrittenParcel};
 use crate::model::registry::ChareRegistration;
+use crate::model::travel::{Sought, Stay, Traveller};
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
