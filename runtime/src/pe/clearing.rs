@@ -6,6 +6,7 @@ use crate::base::numbering::Numbers;
 use crate::base::panics;
 use crate::base::spsc::Received;
 use crate::model::error::JobError;
+use crate::model::ids::Target;
 use crate::model::registry::show;
 
 /// The tables of the PE itself that hear of chares, beside its places, from which `delivery/lifecycle` takes the chare. They come after the
@@ -13,9 +14,12 @@ use crate::model::registry::show;
 const OWN: [Hearer; 2] = [drop_tasks, drop_renewal];
 
 impl Pe {
-    /// Tells everybody of an event.
+    /// Tells everybody of an event, whom it can concern.
     pub(crate) fn tell(&self, mut event: ChareEvent<'_>) {
-        self.hearers.iter().chain(&OWN).for_each(|hear| hear(self, &mut event));
+        let is_of_singleton =
+            matches!(&event, ChareEvent::Gone { chare, .. } if matches!(chare.target, Target::Chare(_)));
+        let services: &[Hearer] = if is_of_singleton { &[] } else { &self.hearers };
+        services.iter().chain(&OWN).for_each(|hear| hear(self, &mut event));
     }
 }
 

@@ -93,12 +93,14 @@ impl Early {
         Ok(())
     }
 
+    /// Whether no message waits.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// The messages that waited for `missing`, which is here now.
     pub(crate) fn release(&mut self, missing: Missing) -> Vec<Envelope> {
-        if self.waiting.is_empty() {
-            // Nearly always true, at every creation: no need for a hash.
-            return Vec::new();
-        }
         let Kept { envelopes, bytes } = self.waiting.remove(&missing).unwrap_or_default();
         self.allowance.give_back(Purpose::Early, bytes);
         envelopes

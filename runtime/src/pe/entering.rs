@@ -39,7 +39,9 @@ impl Drop for Dropping<'_> {
 impl Pe {
     /// Drops a chare that has left its PE, which is the user's code: a panic there names the chare.
     pub(crate) fn drop_chare(&self, chare: Rc<dyn AnyChare>) {
-        let _dropping = Dropping { pe: self, identity: chare.identity().clone() };
+        // Code of the user runs when the last handle goes.
+        let is_last = Rc::strong_count(&chare) == 1;
+        let _dropping = is_last.then(|| Dropping { pe: self, identity: chare.identity().clone() });
         drop(chare);
     }
 

@@ -1,7 +1,7 @@
 //! Events in the lives of chares and collections: what a PE tells everybody who keeps something by chare or by collection.
 //!
 //! 1. A chare leaves its PE at one place, `delivery/lifecycle`, which tells of it here. Everybody hears it, in this order: the services, then
-//!    the PE's own tables in `pe/clearing`.
+//!    the PE's own tables in `pe/clearing`. Services keep nothing by singleton, so of the end of one they do not hear.
 //! 2. Whoever keeps a table whose keys are chares, elements or collections stands in one of the two, and takes out of the table what is
 //!    over: another element may come with the same index. The test below reads all files and knows every such table.
 

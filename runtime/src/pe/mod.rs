@@ -329,7 +329,11 @@ impl Pe {
     /// Queues the messages that arrived before `missing` was created; they were counted when they were sent. Callers of a member that
     /// lives elsewhere learn so on the way.
     pub(crate) fn release_early(&self, missing: Missing) {
-        let early = self.early.borrow_mut().release(missing);
+        let early = match &mut *self.early.borrow_mut() {
+            // Nearly always, at every creation.
+            early if early.is_empty() => return,
+            early => early.release(missing),
+        };
         let mut queue = self.queue.borrow_mut();
         early.into_iter().for_each(|envelope| queue.push_work(Work::Message(envelope, Cost::NONE)));
     }

@@ -43,7 +43,7 @@ pub(crate) use multicast::call_given;
 use crate::base::typed_box::TypedBox;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::opened;
-use crate::model::ids::{SectionId, Target};
+use crate::model::ids::SectionId;
 use crate::node::{Arrival, Delivery, Node, NodeService};
 use crate::pe::queued::Outcome;
 use crate::pe::{CallOfMany, ChareEvent, Pe, Service};
@@ -99,10 +99,6 @@ fn arrive(node: &Arc<Node>, arrival: Arrival<'_>) -> Result<Option<Delivery>, St
 fn hear_of_element(pe: &Pe, event: &mut ChareEvent<'_>) {
     match event {
         ChareEvent::Gone { chare, parcel, .. } | ChareEvent::Leaves { chare, parcel } => {
-            // A singleton belongs to no section.
-            if matches!(chare.target, Target::Chare(_)) {
-                return;
-            }
             let contributed = state(pe).borrow_mut().take_numbers(chare.target);
             if !contributed.is_empty() {
                 parcel.put(ID, contributed);
