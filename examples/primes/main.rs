@@ -5,6 +5,7 @@
 //! cargo run --release --example primes -- --limit 2000000 --range 10000 +n 2 +p 2
 //! ```
 
+use chare::FutureSet;
 use chare::prelude::*;
 use clap::Parser;
 use std::process::ExitCode;
@@ -67,7 +68,7 @@ async fn run(Options { limit, range }: Options) -> bool {
         (0..limit).step_by(range as usize).map(|from| (from, limit.min(from.saturating_add(range))));
     let ask = |pe, (from, below)| counters.on(pe).count(from, below);
     let everywhere = (0..AT_ONCE).flat_map(|_| (0..chare::pes()).map(PeId));
-    let mut answers: Vec<_> = everywhere.zip(&mut ranges).map(|(pe, range)| ask(pe, range)).collect();
+    let mut answers: FutureSet<_> = everywhere.zip(&mut ranges).map(|(pe, range)| ask(pe, range)).collect();
     let mut primes = 0;
     while !answers.is_empty() {
         for (_, (found, pe)) in chare::wait_some(&mut answers).await {

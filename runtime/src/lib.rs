@@ -191,6 +191,7 @@ pub use model::reduction::reducers::{
 pub use model::registry::{Instantiated, Migrates, Movable, Syncs, This};
 pub use model::reply::Reply;
 pub use node::lending::transfers::Status;
+pub use pe::future_set::FutureSet;
 pub use pe::futures::Future;
 /// Waits for several futures at once, until all are over; tokio's macro.
 pub use tokio::join;

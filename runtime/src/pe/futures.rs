@@ -1,5 +1,6 @@
 //! Futures and the closures of callbacks: each waits for its value on the PE that made it, while its callback travels anywhere.
 
+use super::future_set::Arrivals;
 use crate::base::panics;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::callback::FutureId;
@@ -17,7 +18,17 @@ use std::task::{Context, Poll, Waker};
 struct FutureSlot {
     /// The value, or the reason why none will come.
     value: Option<Result<Arguments, Box<str>>>,
-    waker: Option<Waker>,
+    waiter: Waiter,
+}
+
+/// Who is told that a value has come.
+#[derive(Default)]
+enum Waiter {
+    #[default]
+    Nobody,
+    Task(Waker),
+    /// A set, in which the future has this number.
+    Set(Rc<Arrivals>, usize),
 }
 
 /// One value that a callback will bring. Await the future in an `async` entry or in `main`; it stays on its PE.
@@ -133,7 +144,7 @@ impl Futures {
     pub(crate) fn awaited(&self, pe: PeId) -> impl Iterator<Item = (FutureId, *const ())> {
         self.waiting.iter().filter_map(move |(key, (generation, waiting))| {
             let Resolution::Future(slot) = waiting else { return None };
-            let waker = slot.borrow().waker.as_ref()?.data();
+            let waker = slot.borrow().waiter.waker()?;
             let slot = u32::try_from(key).ok()?;
             Some((FutureId { pe, slot, generation: *generation }, waker))
         })
@@ -162,12 +173,27 @@ impl Futures {
 impl Awaited {
     /// Gives the future its value, or the reason why none will come, and wakes the task that waits for it.
     pub(crate) fn settle(self, value: Result<Arguments, Box<str>>) {
-        let waker = {
+        let waiter = {
             let mut slot = self.0.borrow_mut();
             slot.value = Some(value);
-            slot.waker.take()
+            std::mem::take(&mut slot.waiter)
         };
-        waker.inspect(Waker::wake_by_ref);
+        match waiter {
+            Waiter::Nobody => {}
+            Waiter::Task(waker) => waker.wake(),
+            Waiter::Set(arrivals, number) => arrivals.add(number),
+        }
+    }
+}
+
+impl Waiter {
+    /// The address of the waker of the task that waits.
+    fn waker(&self) -> Option<*const ()> {
+        match self {
+            Self::Nobody => None,
+            Self::Task(waker) => Some(waker.data()),
+            Self::Set(arrivals, _) => arrivals.waker(),
+        }
     }
 }
 
@@ -177,6 +203,10 @@ impl Awaited {
 /// If another node sent a value of another type.
 fn typed<T: Message>(value: Arguments) -> T {
     value.take().unwrap_or_else(|error| panic!("a value of another type came: {error}"))
+}
+
+fn value_or_panic<T: Message>(value: Result<Arguments, Box<str>>) -> T {
+    typed(value.unwrap_or_else(|cause| panics::raise(cause.into())))
 }
 
 impl<T> Future<T> {
@@ -202,11 +232,28 @@ impl<T: Message> Future<T> {
         value.map(typed).map_err(|cause| NoAnswer::Failed(cause.into()))
     }
 
+    /// Tells a set, in which the future has this number, when the value has come, or at once.
+    pub(super) fn arrive_at(&self, arrivals: &Rc<Arrivals>, number: usize) {
+        if self.is_ready() {
+            arrivals.add(number);
+        } else {
+            self.slot.borrow_mut().waiter = Waiter::Set(Rc::clone(arrivals), number);
+        }
+    }
+
+    /// Takes the value that has come, if one has.
+    ///
+    /// # Panics
+    /// If none will come, for this reason.
+    pub(super) fn take_value(&self) -> Option<T> {
+        self.slot.borrow_mut().value.take().map(value_or_panic)
+    }
+
     fn poll_value(&self, context: &Context<'_>) -> Poll<Result<Arguments, Box<str>>> {
         let mut slot = self.slot.borrow_mut();
         let value = slot.value.take();
         if value.is_none() {
-            slot.waker = Some(context.waker().clone());
+            slot.waiter = Waiter::Task(context.waker().clone());
         }
         value.map_or(Poll::Pending, Poll::Ready)
     }
@@ -216,6 +263,6 @@ impl<T: Message> std::future::Future for Future<T> {
     type Output = T;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        self.poll_value(context).map(|value| typed(value.unwrap_or_else(|cause| panics::raise(cause.into()))))
+        self.poll_value(context).map(value_or_panic)
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod device_steps;
 pub(crate) mod early;
 mod entering;
 mod events;
+pub(crate) mod future_set;
 pub(crate) mod futures;
 pub(crate) mod in_flight;
 mod lost_futures;

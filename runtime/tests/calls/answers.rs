@@ -2,9 +2,14 @@
 
 use crate::every_path::{on_every_path, paths};
 use chare::prelude::*;
+use chare::{FutureSet, Job};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
+use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Wake, Waker};
 
 /// One process with one, two and four PEs, and several processes.
 const SHAPES: [(u32, u32); 5] = [(1, 1), (1, 2), (1, 4), (2, 2), (3, 1)];
@@ -70,25 +75,67 @@ fn an_entry_returns_to_whoever_called_it() {
 fn values_are_taken_as_they_come() {
     on_every_path(&[(1, 1), (2, 2)], || async {
         let calculators: Vec<_> = (0..chare::pes()).map(|pe| CalculatorProxy::create_on(PeId(pe))).collect();
-        let mut quotients: Vec<_> =
+        let mut quotients: FutureSet<_> =
             (1..=8).map(|by| calculators[by as usize % calculators.len()].divide(840, by)).collect();
         let (never, _callback) = chare::future();
-        quotients.push(never);
-        assert!(!quotients[8].is_ready());
+        assert!(!never.is_ready());
+        assert_eq!(quotients.insert(never), 8);
         let mut seen = Vec::new();
         while quotients.len() > 5 {
             let (position, value) = chare::wait_any(&mut quotients).await;
-            assert!(position <= quotients.len());
+            assert_eq!(value, Ok(840 / (position as u64 + 1)));
             seen.push(value.unwrap());
         }
         while quotients.len() > 1 {
             let some = chare::wait_some(&mut quotients).await;
-            assert!(!some.is_empty() && some.is_sorted_by_key(|(position, _)| *position));
+            assert!(!some.is_empty());
             seen.extend(some.into_iter().map(|(_, value)| value.unwrap()));
         }
         seen.sort();
         assert_eq!(seen, [105, 120, 140, 168, 210, 280, 420, 840]);
     });
+}
+
+/// Counts how often it is woken; who holds it can be counted, too.
+#[derive(Default)]
+struct Woken(AtomicU32);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_wait_for_one_of_many_looks_at_none_that_has_no_value() {
+    const MANY: usize = 1000;
+    let code = Job::in_process(1, 1).run(|| async {
+        let (futures, callbacks): (Vec<_>, Vec<_>) = (0..MANY).map(|_| chare::future::<usize>()).unzip();
+        let mut waiting = FutureSet::from_iter(futures);
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        for (turn, number) in (0..MANY).rev().enumerate() {
+            let mut wait = pin!(chare::wait_any(&mut waiting));
+            assert!(wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            // The test's, the waker's, and one for all futures.
+            assert_eq!(Arc::strong_count(&woken), 3);
+            callbacks[number].send(number);
+            chare::yield_now().await;
+            assert_eq!((woken.0.load(Ordering::Relaxed), Arc::strong_count(&woken)), (turn as u32 + 1, 2));
+            assert_eq!(wait.await, (number, number));
+        }
+        assert!(waiting.is_empty());
+        // What has come is taken at once, in that order, also where it came before its future was put in.
+        let (futures, callbacks): (Vec<_>, Vec<_>) = (0..3).map(|_| chare::future::<usize>()).unzip();
+        callbacks[2].send(2);
+        chare::yield_now().await;
+        waiting.extend(futures);
+        [1, 0].map(|number| callbacks[number].send(number));
+        chare::yield_now().await;
+        let came: Vec<_> = chare::wait_some(&mut waiting).await.into_iter().map(|(_, value)| value).collect();
+        assert_eq!(came, [2, 1, 0]);
+    });
+    assert_eq!(code.unwrap(), 0);
 }
 
 #[test]

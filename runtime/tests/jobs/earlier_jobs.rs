@@ -94,7 +94,7 @@ async fn create(heard: Arc<Mutex<Vec<u64>>>) -> Handles {
     let (clerk, cells, desks) = (ClerkProxy::create_on(last), CellProxy::create(4), DeskProxy::create());
     let section = cells.section([0, 1]);
     let (answer, future) = chare::future();
-    chare::wait_any(&mut vec![answer, clerk.notes()]).await;
+    chare::wait_any(&mut chare::FutureSet::from_iter([answer, clerk.notes()])).await;
     let each = Callback::each(move |value| heard.lock().unwrap().push(value));
     chare::quiescence().await;
     Handles { clerk, cells, desks, section, future, each }
