@@ -5,7 +5,9 @@
 //! frames arrive one after another ([`Wires::arrive`]).
 
 mod end;
+mod model;
 mod wires;
 
 pub use end::End;
+pub use model::{Kept, LogGops};
 pub use wires::{Arrival, Weather, Wires};
