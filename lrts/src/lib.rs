@@ -49,10 +49,12 @@ pub mod tcp;
 pub mod verbs;
 pub mod wrappers;
 
-#[cfg(feature = "sim")]
-pub use ambient::Ambient;
 pub use ambient::caller::may_block;
+#[cfg(feature = "sim")]
+pub use ambient::{Ambient, Common};
 pub use ambient::{clock, dice};
+#[doc(hidden)]
+pub use ambient::{knobs, marks};
 pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};
 pub use frame::{Channel, Frame};

@@ -158,7 +158,7 @@ pub use job::in_process::Job;
 pub use job::pes::{Pes, PesError};
 pub use job::settings::Config;
 #[cfg(feature = "sim")]
-pub use job::simulated::{Simulated, SimulatedEvent, Simulation};
+pub use job::simulated::{Chance, ChanceError, Simulated, SimulatedEvent, Simulation};
 pub use job::startup::Program;
 #[cfg(feature = "launch")]
 pub use job::startup::command_line::run;

@@ -12,6 +12,19 @@ pub fn draw() -> u64 {
     rand::random()
 }
 
+/// Whether something that may be refused for want of room is refused now although there is room: never, but for some driven jobs.
+#[inline(always)]
+pub fn refuses() -> bool {
+    #[cfg(feature = "sim")]
+    {
+        super::driven::refuses()
+    }
+    #[cfg(not(feature = "sim"))]
+    {
+        false
+    }
+}
+
 /// Draws a number below `n`, each as likely as any other. One draw, but for one time in `2^64 / n`.
 ///
 /// # Panics

@@ -4,6 +4,7 @@
 //! 2. Each node has a stream of its own of the seed's dice: what one draws does not shift what another one draws.
 //! 3. Whoever is stepped has a number, which is who calls: the PEs of a node are as different as threads.
 
+use super::common::Common;
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 use std::cell::{Cell, RefCell};
@@ -30,14 +31,21 @@ pub struct Ambient {
     now_ns: Cell<u64>,
     caller: Cell<u64>,
     dice: RefCell<ChaCha8Rng>,
+    common: Rc<Common>,
 }
 
 impl Ambient {
     /// Those of the node that has this stream of the seed's dice.
     pub fn new(seed: u64, stream: u64) -> Rc<Self> {
+        Self::of_job(seed, stream, &Rc::default())
+    }
+
+    /// The same, of a node that has this in common with others.
+    pub fn of_job(seed: u64, stream: u64, common: &Rc<Common>) -> Rc<Self> {
         let mut dice = ChaCha8Rng::seed_from_u64(seed);
         dice.set_stream(stream);
-        Rc::new(Self { now_ns: Cell::new(0), caller: Cell::new(0), dice: RefCell::new(dice) })
+        let (now_ns, caller) = (Cell::new(0), Cell::new(0));
+        Rc::new(Self { now_ns, caller, dice: RefCell::new(dice), common: Rc::clone(common) })
     }
 
     /// Runs `body` at this time, as this caller; what surrounded the thread before does so again afterwards, also when `body` panics.
@@ -78,6 +86,19 @@ pub(super) fn caller() -> Option<u64> {
 #[inline]
 pub(super) fn draw() -> Option<u64> {
     ask(|ambient| ambient.dice.borrow_mut().next_u64())
+}
+
+pub(super) fn refuses() -> bool {
+    let draw = |ambient: &Ambient| ambient.dice.borrow_mut().next_u64();
+    ask(|ambient| ambient.common.refuses(ambient.now_ns.get(), || draw(ambient))).unwrap_or(false)
+}
+
+pub(super) fn extreme(knob: u64, extremes: usize) -> Option<usize> {
+    ask(|ambient| ambient.common.extreme(knob, extremes)).flatten()
+}
+
+pub(super) fn pass(mark: &'static str) {
+    ask(|ambient| ambient.common.pass(mark));
 }
 
 /// The time of a driven step as an instant: so long after the first one that anybody asked for in this process.

@@ -8,9 +8,15 @@
 
 pub(crate) mod caller;
 pub mod clock;
+#[cfg(feature = "sim")]
+mod common;
 pub mod dice;
 #[cfg(feature = "sim")]
 mod driven;
+pub mod knobs;
+pub mod marks;
 
+#[cfg(feature = "sim")]
+pub use common::Common;
 #[cfg(feature = "sim")]
 pub use driven::Ambient;

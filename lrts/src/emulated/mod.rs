@@ -42,9 +42,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use talk::{Peer, Talk};
 use wire::HEADER_BYTES_MAX;
 
-/// Data in one frame. Over loopback TCP, 16 MiB take 2.7 ms in chunks of 128 KiB, 2.3 in chunks of 512 KiB and 2.1 in chunks of 1 MiB; a message
-/// between two chunks waits as long as one of them takes, 50 microseconds there.
-const CHUNK_BYTES_MAX: usize = 512 << 10;
+crate::knob! {
+    /// Data in one frame. Over loopback TCP, 16 MiB take 2.7 ms in chunks of 128 KiB, 2.3 in chunks of 512 KiB and 2.1 in chunks of 1 MiB; a message
+    /// between two chunks waits as long as one of them takes, 50 microseconds there.
+    fn chunk_bytes_max() -> usize = 512 << 10, or [128, 1_000];
+}
 
 /// A backend with get and put made of its `send`.
 pub struct Emulated<L> {
@@ -63,7 +65,7 @@ impl<L: Lrts> Emulated<L> {
     pub fn new(inner: L, regions: Arc<Regions>, nodes: u32) -> Self {
         let frame_bytes_max = inner.capabilities().frame_bytes_max;
         assert!(frame_bytes_max >= 256, "{} carries frames of {frame_bytes_max} bytes", inner.name());
-        let chunk_bytes_max = CHUNK_BYTES_MAX.min(frame_bytes_max - HEADER_BYTES_MAX);
+        let chunk_bytes_max = chunk_bytes_max().min(frame_bytes_max - HEADER_BYTES_MAX);
         let peers = (0..nodes).map(|node| Peer::new(NodeId(node), &regions, chunk_bytes_max)).collect();
         Self { inner, regions, peers, closing: AtomicBool::new(false), said_goodbye: AtomicBool::new(false) }
     }

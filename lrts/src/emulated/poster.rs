@@ -15,6 +15,11 @@ use crate::memory::Memory;
 use crate::region::RegionKey;
 use std::collections::BTreeMap;
 
+crate::knob! {
+    /// Operations with one peer that may be open at a time: what it remembers of them has a bound.
+    fn open_max() -> usize = OPERATIONS_MAX, or [1, 2];
+}
+
 /// The data of an operation at this end.
 enum LocalData {
     Get { into: Destination },
@@ -66,7 +71,7 @@ impl Poster {
     /// # Errors
     /// The operation when too many are open.
     pub(super) fn get(&mut self, get: Get, outgoing: &mut Outgoing) -> Result<(), Refused<Get>> {
-        if self.open.len() == OPERATIONS_MAX {
+        if self.open.len() >= open_max() {
             return Err(Refused(get));
         }
         let Get { key, offset, into, len, token } = get;
@@ -81,7 +86,7 @@ impl Poster {
     /// # Errors
     /// The operation when too many are open.
     pub(super) fn put(&mut self, put: Put, outgoing: &mut Outgoing) -> Result<(), Refused<Put>> {
-        if self.open.len() == OPERATIONS_MAX {
+        if self.open.len() >= open_max() {
             return Err(Refused(put));
         }
         let Put { key, offset, from, token } = put;

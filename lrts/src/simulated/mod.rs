@@ -4,10 +4,13 @@
 //! A frame's way is two files: `end` sends it and hands it to the sink, and `wires` has it in between. Whoever drives the nodes lets
 //! frames arrive one after another ([`Wires::arrive`]).
 
+mod bursts;
+mod chance;
 mod end;
 mod model;
 mod wires;
 
+pub use chance::{Chance, ChanceError, Chances};
 pub use end::End;
 pub use model::{Kept, LogGops};
 pub use wires::{Arrival, Weather, Wires};

@@ -6,7 +6,10 @@
 //! 2. A goodbye arrives behind all that its node has sent to that peer.
 //! 3. Frames arrive by moment; those of one moment by the number of their node, and those of one node as they were sent.
 //! 4. There is room for a bounded number of frames between two nodes, until they are taken. A sender that found none is told when there is.
+//! 5. In a [burst](Bursts) there is none for a while, and the sender is told of its end.
 
+use super::bursts::Bursts;
+use super::chance::{Chance, Chances};
 use crate::ambient::caller::Caller;
 use crate::ambient::clock;
 use crate::frame::{Channel, Frame};
@@ -63,6 +66,9 @@ struct State {
     lanes: FxHashMap<Lane, u64>,
     /// Senders for which there is room again.
     roomy: Vec<NodeId>,
+    /// Senders that met a burst, and when it ends.
+    held_up: Vec<(u64, NodeId)>,
+    bursts: Bursts,
     dice: ChaCha8Rng,
 }
 
@@ -88,15 +94,23 @@ pub struct Arrival {
 impl Wires {
     /// The wires between so many nodes, under the weather of this seed.
     pub fn new(nodes: u32, seed: u64) -> Arc<Self> {
+        Self::under(nodes, seed, Chance::USUAL.into_iter().collect(), 0)
+    }
+
+    /// The same, where these parts alone are left to chance. There are no bursts from `calm_from` on, in nanoseconds.
+    pub fn under(nodes: u32, seed: u64, chances: Chances, calm_from: u64) -> Arc<Self> {
         let mut dice = ChaCha8Rng::seed_from_u64(seed);
         dice.set_stream(STREAM);
-        let weather = Weather::draw(&mut dice);
+        let weather = Weather::draw(&mut dice).under(chances);
+        let bursts = if chances.has(Chance::Bursts) { Bursts::draw(seed, calm_from) } else { Bursts::none() };
         let state = State {
             on_their_way: BTreeMap::new(),
             nodes: (0..nodes).map(|_| Node::default()).collect(),
             ways: FxHashMap::default(),
             lanes: FxHashMap::default(),
             roomy: Vec::new(),
+            held_up: Vec::new(),
+            bursts,
             dice,
         };
         Arc::new(Self { weather, state: Mutex::new(state) })
@@ -126,9 +140,18 @@ impl Wires {
         std::mem::take(&mut self.state.lock().roomy)
     }
 
+    /// The nodes that met a burst since this was asked last, and when it ends: they are to look at their network then.
+    pub fn take_held_up(&self) -> Vec<(u64, NodeId)> {
+        std::mem::take(&mut self.state.lock().held_up)
+    }
+
     /// Sends a frame, at the caller's time.
     pub(super) fn send(&self, source: NodeId, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let state = &mut *self.state.lock();
+        if let Some(until) = state.bursts.until((source, target), clock::now_ns()) {
+            state.held_up.push((until, source));
+            return Err(NoRoom);
+        }
         let way = state.ways.entry((source, target)).or_default();
         if way.frames >= self.weather.room {
             way.is_refused = true;
@@ -220,6 +243,20 @@ impl Weather {
             kib_ns: one_of(&[0, 80]),
             room: one_of(&[1, 4, 64, 4_096, 4_096]) as usize,
         }
+    }
+
+    /// The same, where these parts alone are left to chance.
+    fn under(mut self, chances: Chances) -> Self {
+        if !chances.has(Chance::Weather) {
+            (self.least_ns, self.spread_ns, self.kib_ns) = (1_000, 1, 0);
+        }
+        if !chances.has(Chance::Late) {
+            self.late_ns = 1;
+        }
+        if !chances.has(Chance::Room) {
+            self.room = 4_096;
+        }
+        self
     }
 
     /// How long a frame of so many bytes is on its way.

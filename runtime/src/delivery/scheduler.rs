@@ -7,18 +7,22 @@
 use super::{dispatch, polling};
 use crate::pe::queued::Queued;
 use crate::pe::run_queue::RunQueue;
-use crate::pe::{NETWORK_INTERVAL, Pe};
+use crate::pe::{Pe, network_interval};
 use crate::transfer::device::launch_steps_if_due;
 use crate::transfer::take::remote_memory::send_releases;
 use std::rc::Rc;
 
-/// Largest number of messages taken at once from the mailbox and the queues of other PEs, beside those that are to be sorted, so that a
-/// flood neither keeps a PE from its own queue nor makes that queue longer than the cache.
-const MAIL_BATCH: usize = 64;
+chare_lrts::knob! {
+    /// Largest number of messages taken at once from the mailbox and the queues of other PEs, beside those that are to be sorted, so that a
+    /// flood neither keeps a PE from its own queue nor makes that queue longer than the cache.
+    fn mail_batch() -> usize = 64, or [1, 4_096];
+}
 /// Steps between two looks at the mailbox and those queues, by a PE that has more than a batch to do.
 const MAIL_INTERVAL: u32 = 64;
-/// Steps between two looks by a PE that has less to do: a look takes a twentieth of a call.
-const MAIL_LOOK_INTERVAL: u32 = 8;
+chare_lrts::knob! {
+    /// Steps between two looks by a PE that has less to do: a look takes a twentieth of a call.
+    fn mail_look_interval() -> u32 = 8, or [1, 64];
+}
 
 /// Does one piece of work if there is any; returns whether it did anything. Called with the PE entered. `SEEN`: the PE has a timeline, or
 /// takes the times of entries.
@@ -28,7 +32,7 @@ pub(super) fn step<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
         return poll(pe);
     }
     let steps = pe.begin_step();
-    let is_due = steps.is_multiple_of(NETWORK_INTERVAL);
+    let is_due = steps.is_multiple_of(network_interval());
     let polled = is_due && poll(pe);
     let mut queued = match next(pe, steps) {
         Some(queued) => queued,
@@ -49,9 +53,9 @@ pub(super) fn step<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
 #[inline(always)]
 fn next(pe: &Pe, steps: u32) -> Option<Box<Queued>> {
     let mut queue = pe.queue.borrow_mut();
-    let looks = queue.is_empty() || steps.is_multiple_of(MAIL_LOOK_INTERVAL);
+    let looks = queue.is_empty() || steps.is_multiple_of(mail_look_interval());
     // Messages that wait in front of the queue cost nothing: a flood that is moved in would push the rest out of the cache.
-    if looks && has_mail(pe) && (queue.len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL)) {
+    if looks && has_mail(pe) && (queue.len() < mail_batch() || steps.is_multiple_of(MAIL_INTERVAL)) {
         take_mail(pe, &mut queue);
     }
     queue.pop()
@@ -61,12 +65,12 @@ fn next(pe: &Pe, steps: u32) -> Option<Box<Queued>> {
 #[inline(never)]
 fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
     let (places, ways) = (&mut *pe.places.borrow_mut(), &mut *pe.ways_in.borrow_mut());
-    let of_each = (MAIL_BATCH / ways.len().max(1)).max(1);
+    let of_each = (mail_batch() / ways.len().max(1)).max(1);
     for way in ways {
         way.take(of_each, |received| queue.push_received(places, received));
     }
     if !pe.mailbox.is_empty() {
-        pe.mailbox.take(MAIL_BATCH, |work| queue.push_work(work));
+        pe.mailbox.take(mail_batch(), |work| queue.push_work(work));
     }
 }
 

@@ -2,29 +2,30 @@
 //! to run.
 //!
 //! 1. A message that a PE is to run costs its sender [some bytes](cost_of). A node may send one more message to another node while the
-//!    costs of the messages that it has sent there and not been given back are less than [`WINDOW_BYTES`]; an urgent one while they are
-//!    less than [`URGENT_BYTES`] more.
+//!    costs of the messages that it has sent there and not been given back are less than [`window_bytes`]; an urgent one while they are
+//!    less than [`urgent_bytes`] more.
 //! 2. The PE that runs the message gives the cost back, together with other costs: see [`Owed`]. A message that is kept, sent on or waits
 //!    for buffers has been run in this sense: the place where it waits has a bound of its own.
 //! 3. Messages of the nodes themselves (credit, releases, news for all nodes, the job's end) cost nothing, so that they always go
 //!    through. Releases that a call takes along may wait with it: whoever is to run that call needs none of them to do so.
-//! 4. Both ends keep an [`Account`]: costs beyond [`HELD_BYTES_MAX`] come from no honest node, and end the job. The receiver looks at their
+//! 4. Both ends keep an [`Account`]: costs beyond [`held_bytes_max`] come from no honest node, and end the job. The receiver looks at their
 //!    sum alone: messages of several threads arrive in any order, so that one which was paid for below the window's edge may come behind the
 //!    one that went beyond it.
 
+use super::window::window_bytes;
 use crate::base::sync::{AtomicU64, Ordering};
 use crate::model::ids::NodeId;
 
-/// Credit of one node at another, in bytes: the costs of messages that may be on their way there or wait there. Some 50,000 small
-/// messages, which take a PE longer to run than a network to bring the next ones.
-pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
-
 /// What urgent messages may cost beyond the window, in bytes: some thousand short ones.
-const URGENT_BYTES: u64 = WINDOW_BYTES / 8;
+fn urgent_bytes() -> u64 {
+    window_bytes() / 8
+}
 
 /// The most that an honest node's account at another one comes to, in bytes: all but one byte of the window and of what urgent messages may
 /// cost beyond it, and then the longest message.
-const HELD_BYTES_MAX: u64 = WINDOW_BYTES + URGENT_BYTES - 1 + WINDOW_BYTES;
+fn held_bytes_max() -> u64 {
+    window_bytes() + urgent_bytes() - 1 + window_bytes()
+}
 
 /// Bytes that a message takes beside its encoding: its place in a queue, and the allocators' overhead.
 pub(super) const MESSAGE_BYTES: u64 = 128;
@@ -82,7 +83,7 @@ pub(crate) struct Fare {
 /// The cost of a message with so many encoded and lent bytes. A message longer than the window costs the whole window: like every
 /// message, it goes when there is any credit.
 pub(crate) fn cost_of(encoded_bytes: usize, lent_bytes: u64) -> u32 {
-    (MESSAGE_BYTES + encoded_bytes as u64).saturating_add(lent_bytes / LENT_PART).min(WINDOW_BYTES) as u32
+    (MESSAGE_BYTES + encoded_bytes as u64).saturating_add(lent_bytes / LENT_PART).min(window_bytes()) as u32
 }
 
 /// The credit between this node and one other, in both directions.
@@ -99,7 +100,7 @@ pub(crate) struct Account {
 impl Account {
     /// Pays for a message to the other node. Returns whether there was credit.
     pub(crate) fn pay(&self, Price { bytes, is_urgent }: Price) -> bool {
-        let window = WINDOW_BYTES + if is_urgent { URGENT_BYTES } else { 0 };
+        let window = window_bytes() + if is_urgent { urgent_bytes() } else { 0 };
         let pay = |spent| (spent < window).then_some(spent + u64::from(bytes));
         self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay).is_ok()
     }
@@ -120,7 +121,7 @@ impl Account {
     /// When the other node cannot have had credit for the message, in words.
     pub(crate) fn charge(&self, source: NodeId, bytes: u32) -> Result<Cost, String> {
         let held = self.held.fetch_add(u64::from(bytes), Ordering::Relaxed);
-        if held + u64::from(bytes) > HELD_BYTES_MAX {
+        if held + u64::from(bytes) > held_bytes_max() {
             return Err(format!("a message without credit: {held} bytes of its messages have not run yet"));
         }
         Ok(Cost { source, bytes })
@@ -156,7 +157,7 @@ pub(crate) struct Owed {
 impl Owed {
     /// No debts yet, for one PE of a node with `pes_per_node` PEs, in a job of `nodes` nodes.
     pub(crate) fn new(nodes: u32, pes_per_node: u32) -> Self {
-        let kept_max = WINDOW_BYTES / KEPT_PART / u64::from(pes_per_node);
+        let kept_max = window_bytes() / KEPT_PART / u64::from(pes_per_node);
         Self { by_source: vec![0; nodes as usize], kept_max }
     }
 
@@ -184,7 +185,7 @@ mod tests {
     #[test]
     fn the_last_byte_of_a_window_is_credit_and_no_more() {
         let (sender, receiver) = (Account::default(), Account::default());
-        let almost = (WINDOW_BYTES - 1) as u32;
+        let almost = (window_bytes() - 1) as u32;
         for account in [&sender, &receiver] {
             assert!(account.pay(Price::plain(almost)) && account.charge(OTHER, almost).is_ok());
         }
@@ -194,29 +195,29 @@ mod tests {
         );
         assert!(receiver.charge(OTHER, cost_of(100, 1 << 40)).is_ok(), "nor is it the receiver who says no");
         assert!(!sender.pay(Price::plain(cost_of(0, 0))));
-        let too_much = URGENT_BYTES as u32 + 1;
+        let too_much = urgent_bytes() as u32 + 1;
         assert!(receiver.charge(OTHER, too_much).unwrap_err().contains("without credit"));
         sender.refund(u64::from(almost)).unwrap();
         assert!(!sender.pay(Price::plain(1)), "the long one alone fills it");
-        sender.refund(WINDOW_BYTES).unwrap();
+        sender.refund(window_bytes()).unwrap();
         assert!(sender.pay(Price::plain(1)));
     }
 
     #[test]
     fn what_was_paid_below_the_edge_may_arrive_behind_what_went_beyond_it() {
-        let (almost, long) = ((WINDOW_BYTES - 2) as u32, WINDOW_BYTES as u32);
+        let (almost, long) = ((window_bytes() - 2) as u32, window_bytes() as u32);
         let (sender, receiver) = (Account::default(), Account::default());
         assert!([almost, 1, long].into_iter().all(|cost| sender.pay(Price::plain(cost))));
         assert!([almost, long, 1].into_iter().all(|cost| receiver.charge(OTHER, cost).is_ok()));
         assert!(!sender.pay(Price::plain(1)));
-        assert!(receiver.charge(OTHER, URGENT_BYTES as u32 + 1).is_err());
+        assert!(receiver.charge(OTHER, urgent_bytes() as u32 + 1).is_err());
     }
 
     #[test]
     fn an_urgent_message_goes_beyond_the_window_by_a_part_and_no_more() {
         let (sender, receiver) = (Account::default(), Account::default());
         let urgent = |bytes| Price { bytes, is_urgent: true };
-        let costs = [WINDOW_BYTES as u32, URGENT_BYTES as u32 - 1, WINDOW_BYTES as u32];
+        let costs = [window_bytes() as u32, urgent_bytes() as u32 - 1, window_bytes() as u32];
         assert!(sender.pay(Price::plain(costs[0])) && !sender.pay(Price::plain(1)));
         assert!(costs[1..].iter().all(|cost| sender.pay(urgent(*cost))));
         assert!(!sender.pay(urgent(1)));
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_toll_are_the_toll() {
-        for (bytes, pes) in [(130, 1), (130, 4), (3, 64), (WINDOW_BYTES as u32, 3)] {
+        for (bytes, pes) in [(130, 1), (130, 4), (3, 64), (window_bytes() as u32, 3)] {
             let parts = Cost { source: OTHER, bytes }.split(pes).map(|part| part.bytes);
             assert_eq!(parts.sum::<u32>(), bytes);
         }
@@ -253,7 +254,7 @@ mod tests {
                 assert_eq!(owed.add(Cost { bytes: owed.kept_max as u32 - 1, ..cost }), None);
                 kept += owed.kept_max - 1;
             }
-            assert!(kept <= WINDOW_BYTES / KEPT_PART);
+            assert!(kept <= window_bytes() / KEPT_PART);
             let last = owed[0].add(Cost { source: OTHER, bytes: 1 });
             assert_eq!(last, Some(owed[0].kept_max), "the next byte is one too many to keep");
         }

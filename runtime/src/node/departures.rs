@@ -11,15 +11,18 @@
 //!
 //! Nothing here knows the network: whoever posts or flushes gives the function that sends. `tests/model` plays this file in every order.
 
-use super::credit::{Account, Fare, WINDOW_BYTES};
+use super::credit::{Account, Fare};
 use super::line::{Line, Next};
+use super::window::window_bytes;
 use crate::base::allowance::{Allowance, Purpose};
 use crate::base::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering};
 use crate::model::ids::NodeId;
 
 /// Bytes (costs) that may wait for credit of one node before the PE that sends more has to wait itself: as many as are on their way, so
 /// that the network never runs dry.
-const ROOM_BYTES: u64 = WINDOW_BYTES;
+fn usual_room_bytes() -> u64 {
+    window_bytes()
+}
 
 /// Messages that wait for one node.
 struct SendQueue<M> {
@@ -47,7 +50,7 @@ impl<M> Departure<M> {
             account: Account::default(),
             waiting: Mutex::new(SendQueue { refused: Line::new(), withheld: Line::new() }),
             withheld_bytes: AtomicU64::new(0),
-            room_bytes: AtomicU64::new(ROOM_BYTES),
+            room_bytes: AtomicU64::new(usual_room_bytes()),
             refunds: AtomicU64::new(0),
         }
     }
@@ -164,7 +167,7 @@ impl<M> Departures<M> {
             sent += 1;
         }
         if waiting.withheld.is_empty() {
-            departure.room_bytes.store(ROOM_BYTES, Ordering::Relaxed);
+            departure.room_bytes.store(usual_room_bytes(), Ordering::Relaxed);
         }
         self.waiting_count.fetch_sub(sent, Ordering::Relaxed);
         sent > 0

@@ -25,6 +25,7 @@ mod transferring;
 mod waking;
 pub(crate) mod way;
 pub(crate) mod ways_taken;
+mod window;
 
 pub(crate) use arrival::{Arrival, Delivery};
 pub(crate) use end::{Ending, Outcome};

@@ -67,8 +67,10 @@ use timeline::Timeline;
 use times::Times;
 use wishes::Wishes;
 
-/// Steps between two polls of the network by a busy PE.
-pub(crate) const NETWORK_INTERVAL: u32 = 16;
+chare_lrts::knob! {
+    /// Steps between two polls of the network by a busy PE: a power of two.
+    pub(crate) fn network_interval() -> u32 = 16, or [1, 256];
+}
 
 /// The most services there may be: each has a place in its PE and a bit of `attention`.
 pub(crate) const MOST_SERVICES: usize = u32::BITS as usize;
@@ -88,7 +90,7 @@ pub(crate) struct Service {
     pub(crate) state: fn() -> TypedBox,
     /// Carries out a message of the service.
     pub(crate) deliver: fn(&Pe, CallOptions, Box<dyn SystemMessage>) -> Outcome,
-    /// Called every [`NETWORK_INTERVAL`] steps and before a PE rests, as long as the service asks for it by [`Pe::attend_to`]. Returns
+    /// Called every [`network_interval`] steps and before a PE rests, as long as the service asks for it by [`Pe::attend_to`]. Returns
     /// whether the service did anything.
     pub(crate) poll: fn(&Pe) -> bool,
     /// The time at which `poll` has something to do next, as far as the service knows: a PE that attends to the service sleeps no longer
@@ -355,6 +357,6 @@ impl Pe {
 
     /// Makes the next step poll the network.
     pub(crate) fn look_soon(&self) {
-        self.steps.update(|step| step | (NETWORK_INTERVAL - 1));
+        self.steps.update(|step| step | (network_interval() - 1));
     }
 }

@@ -7,8 +7,10 @@ use crate::model::nocopy::Lender;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
-/// Releases that one message carries at most: more of them hardly come in one step, and would make a long message of a short one.
-const CARRIED_MAX: usize = 8;
+chare_lrts::knob! {
+    /// Releases that one message carries at most: more of them hardly come in one step, and would make a long message of a short one.
+    fn carried_max() -> usize = 8, or [0, 1];
+}
 
 /// Loans that a step of a PE has released, each with the number of bytes that were taken. The messages that the step sends go first:
 /// somebody waits for them, mostly the lender.
@@ -31,7 +33,7 @@ impl Releases {
         let mut taken = SmallVec::new();
         if !self.is_empty() {
             self.0.borrow_mut().retain(|(lender, bytes)| {
-                let is_carried = lender.node == node && taken.len() < CARRIED_MAX;
+                let is_carried = lender.node == node && taken.len() < carried_max();
                 if is_carried {
                     taken.push([lender.token, *bytes]);
                 }

@@ -51,8 +51,7 @@ fn providers() -> Vec<&'static str> {
 /// Seeds of random orders in which every program has to pass, too.
 const SEEDS: [u64; 3] = [1, 2, 3];
 
-/// Seeds of simulated jobs in which every program has to pass, too: `CHARE_TEST_SEEDS` is the first and how many, as `1000+50`. Odd ones
-/// shuffle, and spread the nodes over hosts.
+/// Seeds of simulated jobs in which every program has to pass, too: `CHARE_TEST_SEEDS` is the first and how many, as `1000+50`.
 #[cfg(feature = "sim")]
 fn simulated_seeds() -> std::ops::Range<u64> {
     let asked = asked_seeds().unwrap_or_else(|| "1+1".to_owned());
@@ -69,17 +68,46 @@ fn asked_seeds() -> Option<String> {
     std::env::var("CHARE_TEST_SEEDS").ok().filter(|_| cfg!(feature = "sim"))
 }
 
+/// The parts of chance of a campaign's jobs: all, or those that `CHARE_TEST_CHANCE` lists, with commas between them.
+#[cfg(feature = "sim")]
+fn asked_chance() -> Vec<chare::Chance> {
+    let Ok(asked) = std::env::var("CHARE_TEST_CHANCE") else { return chare::Chance::ALL.to_vec() };
+    let parts = asked.split(',').filter(|word| !word.is_empty()).map(str::parse);
+    parts.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("CHARE_TEST_CHANCE: {error}"))
+}
+
+/// The shape of a campaign's jobs if it is not the program's own: `CHARE_TEST_SHAPE` has nodes and PEs of each, as `2x1`.
+#[cfg(feature = "sim")]
+fn asked_shape() -> Option<(u32, u32)> {
+    let asked = std::env::var("CHARE_TEST_SHAPE").ok()?;
+    let shape = asked.split_once('x').and_then(|(nodes, pes)| Some((nodes.parse().ok()?, pes.parse().ok()?)));
+    Some(shape.expect("CHARE_TEST_SHAPE is two numbers with an x between them"))
+}
+
+/// Adds the marks that a job passed to the file that `CHARE_TEST_MARKS` names, one a line with its hits in front, and the test's name.
+#[cfg(feature = "sim")]
+fn write_marks(marks: &[(&str, u64)]) {
+    use std::io::Write;
+    let Some(path) = std::env::var_os("CHARE_TEST_MARKS") else { return };
+    let mut lines: String = marks.iter().map(|(mark, hits)| format!("{hits} {mark}\n")).collect();
+    let test = std::thread::current();
+    lines.push_str(&format!("test {}\n", test.name().unwrap_or_default()));
+    let file = std::fs::File::options().create(true).append(true).open(&path);
+    // At once: other tests of this process write, too.
+    file.and_then(|mut file| file.write_all(lines.as_bytes())).expect("CHARE_TEST_MARKS can be written");
+}
+
 /// Runs a program in a simulated job. Only once: some programs send addresses, and some share statics with those of other tests.
 #[cfg(feature = "sim")]
 fn simulate<Fut>(nodes: u32, pes: u32, seed: u64, main: &(impl Fn() -> Fut + Send + Clone + 'static))
 where
     Fut: Future<Output = ()> + 'static,
 {
-    let simulation = chare::Simulation::new(nodes, pes).hosts(1 + seed as u32 % nodes).seed(seed).audited();
-    let simulation = if seed % 2 == 1 { simulation.shuffled(seed) } else { simulation };
-    let code = simulation.run(main.clone()).code();
+    let simulation = chare::Simulation::new(nodes, pes).hosts(1 + seed as u32 % nodes).seed(seed);
+    let outcome = simulation.chance(asked_chance()).audited().run(main.clone());
+    write_marks(outcome.marks());
     let which = format!("{nodes}x{pes}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1)");
-    assert_eq!(code.unwrap_or_else(|error| panic!("{which}: {error}")), 0, "{which}");
+    assert_eq!(outcome.code().unwrap_or_else(|error| panic!("{which}: {error}")), 0, "{which}");
 }
 
 /// Runs a program in jobs of these shapes (nodes, PEs per node) over every path, with shuffled queues, and in simulated jobs.
@@ -89,7 +117,7 @@ where
 {
     on_every_real_path(shapes, main.clone());
     #[cfg(feature = "sim")]
-    for (nodes, pes) in shapes {
+    for (nodes, pes) in asked_shape().as_ref().map_or(shapes, std::slice::from_ref) {
         simulated_seeds().for_each(|seed| simulate(*nodes, *pes, seed, &main));
     }
 }

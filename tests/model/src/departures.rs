@@ -4,14 +4,15 @@
 use crate::base::allowance::Allowance;
 use crate::base::sync::{Arc, Mutex};
 use crate::model::ids::NodeId;
-use crate::node::credit::{Account, Fare, Price, WINDOW_BYTES};
+use crate::node::credit::{Account, Fare, Price};
 use crate::node::departures::{Departures, Posted};
+use crate::node::window::window_bytes;
 use loom::thread;
 
 const PEER: NodeId = NodeId(0);
 
 /// The cost of a message that takes a whole window, so that it is alone on its way.
-const WHOLE: u32 = WINDOW_BYTES as u32;
+const WHOLE: u32 = window_bytes() as u32;
 
 /// A message: its number, and its cost, or 0.
 type Message = (usize, u32);

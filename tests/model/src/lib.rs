@@ -88,6 +88,13 @@ mod node {
 
     #[path = "line.rs"]
     mod line;
+
+    pub(crate) mod window {
+        /// The runtime's own is a knob of simulated jobs.
+        pub(crate) const fn window_bytes() -> u64 {
+            8 << 20
+        }
+    }
 }
 
 /// The network's atomics, and its bell.

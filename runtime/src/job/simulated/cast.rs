@@ -1,13 +1,14 @@
 //! Cast of a simulated job: its nodes and PEs, and in whose surroundings each of their steps runs.
 
 use crate::job::goodbye::Goodbye;
+use crate::model::ids::NodeId;
 use crate::node::Node;
 use crate::pe::Pe;
 use chare_lrts::Ambient;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Whoever has turns: PEs by their numbers, and behind them the nodes, which take leave.
+/// Whoever has turns: PEs by their numbers, behind them the nodes, which take leave, and the nodes once more, which are to look at their network.
 pub(super) type Actor = u32;
 
 /// What becomes of a node.
@@ -50,6 +51,11 @@ impl Cast<'_> {
     /// The actor that takes leave for a node.
     pub(super) fn actor_of(&self, node: usize) -> Actor {
         (self.pes.len() + node) as Actor
+    }
+
+    /// The actor that has a node look at its network.
+    pub(super) fn looker_of(&self, node: NodeId) -> Actor {
+        (self.pes.len() + self.nodes.len() + node.index()) as Actor
     }
 
     /// The PEs of a node.

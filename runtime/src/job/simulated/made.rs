@@ -1,5 +1,6 @@
 //! Making of a simulated job: its nodes on their network, before anything happens, and what is around `main`.
 
+use super::drawn::Drawn;
 use crate::api::{context, tasks, time};
 use crate::base::numbering::JobNumbers;
 use crate::job::life::{self, ABOVE, Main, NodeOptions};
@@ -12,8 +13,8 @@ use crate::node::{Above, Node};
 use crate::pe::panics;
 use crate::transfer::device;
 use chare_lrts::reach::Reach;
-use chare_lrts::simulated::Wires;
-use chare_lrts::{Ambient, LrtsError};
+use chare_lrts::simulated::{Chances, Wires};
+use chare_lrts::{Ambient, Common, LrtsError};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +35,8 @@ pub(super) struct Shape {
     pub(super) is_recorded: bool,
     /// Whether the oracles watch, and nodes are looked at when `main` is over.
     pub(super) is_audited: bool,
+    /// What the seed decides.
+    pub(super) chances: Chances,
 }
 
 /// The nodes of a job, before anything happens.
@@ -41,6 +44,7 @@ pub(super) struct Made {
     pub(super) nodes: Vec<Arc<Node>>,
     pub(super) ambients: Vec<Rc<Ambient>>,
     pub(super) wires: Arc<Wires>,
+    pub(super) common: Rc<Common>,
     /// The ledger of all nodes, if the job is audited.
     pub(super) book: Option<Shared>,
 }
@@ -49,10 +53,8 @@ pub(super) struct Made {
 ///
 /// # Errors
 /// When the program's types cannot be told apart, or the options do not fit the machine.
-pub(super) fn make(
-    Shape { nodes, pes, hosts, seed, is_audited, .. }: Shape,
-    options: &NodeOptions,
-) -> Result<Made, JobError> {
+pub(super) fn make(shape: Shape, drawn: &Drawn, options: &NodeOptions) -> Result<Made, JobError> {
+    let Shape { nodes, pes, hosts, seed, is_audited, .. } = shape;
     life::check_names()?;
     life::check_balancer(options.balancer.as_deref())?;
     panics::install_hook();
@@ -64,12 +66,15 @@ pub(super) fn make(
         lowest.push(beside.unwrap_or(NodeId(node)));
     }
     let topology = Topology::new(&lowest, pes);
-    let (wires, numbers) = (Wires::new(nodes, seed), JobNumbers::begin_anew());
-    let ambients: Vec<Rc<Ambient>> = (0..nodes).map(|node| Ambient::new(seed, node.into())).collect();
+    let numbers = JobNumbers::begin_anew();
+    let wires = Wires::under(nodes, seed, shape.chances, drawn.calm_from);
+    let common = Rc::new(drawn.common());
+    let ambients: Vec<Rc<Ambient>> =
+        (0..nodes).map(|node| Ambient::of_job(seed, node.into(), &common)).collect();
     let book = is_audited.then(Shared::default);
     let above = Above {
         is_timed: options.is_timed,
-        mailbox_bound: options.mailbox,
+        mailbox_bound: options.mailbox.or(drawn.mailbox),
         layout_method: options.layouts,
         tells_ways: options.tells_ways,
         balancer: options.balancer.clone(),
@@ -94,7 +99,7 @@ pub(super) fn make(
         })
     };
     let nodes = (0..).map(NodeId).zip(&ambients).map(open).collect::<Result<_, JobError>>()?;
-    Ok(Made { nodes, ambients, wires, book })
+    Ok(Made { nodes, ambients, wires, common, book })
 }
 
 /// Asks for an audit when `main` is over, nothing is in flight, and the nodes have had time to settle.

@@ -6,9 +6,11 @@
 mod audit;
 mod cast;
 mod census;
+mod drawn;
 mod log;
 mod made;
 mod oracles;
+mod pauses;
 mod standstill;
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,7 @@ use crate::job::pes::Pes;
 use crate::model::error::JobError;
 use crate::node::devices::DeviceChoice;
 use chare_lrts::reach::ReachOptions;
+pub use chare_lrts::simulated::{Chance, ChanceError};
 pub use log::SimulatedEvent;
 use made::Shape;
 use std::num::NonZeroU32;
@@ -66,7 +69,15 @@ impl Simulation {
         let options =
             NodeOptions { pes: Pes::Number(pes), device: DeviceChoice::None, ..NodeOptions::default() };
         Self {
-            shape: Shape { nodes, pes, hosts: 1, seed: 0, is_recorded: false, is_audited: false },
+            shape: Shape {
+                nodes,
+                pes,
+                hosts: 1,
+                seed: 0,
+                is_recorded: false,
+                is_audited: false,
+                chances: Chance::USUAL.into_iter().collect(),
+            },
             options,
         }
     }
@@ -84,6 +95,28 @@ impl Simulation {
     /// Sets the seed, which decides everything.
     pub fn seed(mut self, seed: u64) -> Self {
         self.shape.seed = seed;
+        self
+    }
+
+    /// Leaves these parts to chance, and no others. Without this call they are those of [`Chance::USUAL`]; with [`Chance::ALL`] the network is
+    /// without room for a while, nodes pause, what may be refused is, and constants of the runtime are at their extremes: in each job with a
+    /// probability of its own, as the seed has it, and in half of the jobs up to a moment from which on nothing is amiss. Whatever happens,
+    /// the program is to come to the same result.
+    ///
+    /// ```
+    /// use chare::{Chance, Simulation};
+    ///
+    /// for seed in 0..10 {
+    ///     let outcome = Simulation::new(4, 2).seed(seed).chance(Chance::ALL).audited().run(|| async {
+    ///         let (answer, callback) = chare::future::<u32>();
+    ///         callback.send(chare::pes());
+    ///         assert_eq!(answer.await, 8);
+    ///     });
+    ///     assert_eq!(outcome.code().unwrap(), 0, "seed {seed}");
+    /// }
+    /// ```
+    pub fn chance(mut self, parts: impl IntoIterator<Item = Chance>) -> Self {
+        self.shape.chances = parts.into_iter().collect();
         self
     }
 
@@ -158,8 +191,8 @@ impl Simulation {
     }
 
     pub(crate) fn run_main(self, main: Main) -> Simulated {
-        let (result, time, log) = world::run(self.shape, &self.options, main);
-        Simulated { result, time, log }
+        let world::End { result, time, log, marks } = world::run(self.shape, &self.options, main);
+        Simulated { result, time, log, marks }
     }
 
     pub(crate) fn with_options(mut self, options: NodeOptions) -> Self {
@@ -174,6 +207,7 @@ pub struct Simulated {
     result: Result<i32, JobError>,
     time: Duration,
     log: log::Log,
+    marks: Vec<(&'static str, u64)>,
 }
 
 impl Simulated {
@@ -193,6 +227,12 @@ impl Simulated {
     /// A hash of all that happened: each step of a PE and each frame that arrived, with its moment and its bytes.
     pub fn trace_hash(&self) -> u64 {
         self.log.hash()
+    }
+
+    /// The marks of the runtime that were passed, and how often: places that are rare in real jobs, which a campaign of simulated ones is to
+    /// reach.
+    pub fn marks(&self) -> &[(&'static str, u64)] {
+        &self.marks
     }
 
     /// How many events there were.

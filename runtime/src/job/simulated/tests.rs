@@ -1,6 +1,6 @@
 //! Tests of simulated jobs: each seed twice, and what becomes of programs that cannot go on.
 
-use super::{Simulated, Simulation};
+use super::{Chance, Simulated, Simulation};
 use crate as chare;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
@@ -10,6 +10,7 @@ use crate::pe::Pe;
 use crate::prelude::*;
 use crate::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
 use chare_lrts::{Frame, Lrts};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Elements of buffers that travel apart from their messages on any path.
@@ -136,6 +137,48 @@ fn a_seed_is_the_same_run_each_time() {
     hashes.sort_unstable();
     hashes.dedup();
     assert_eq!(hashes.len(), runs, "another seed, another run");
+}
+
+#[test]
+fn whatever_chance_does_a_seed_is_the_same_run_each_time_and_ends_as_it_should() {
+    let mut marks = BTreeSet::new();
+    for (nodes, pes, seeds) in [(2, 2, 20), (5, 1, 10), (3, 3, 6)] {
+        for seed in 0..seeds {
+            let simulation = Simulation::new(nodes, pes).seed(seed).chance(Chance::ALL).audited();
+            marks.extend(same_twice(&simulation).marks().iter().map(|(mark, _)| *mark));
+        }
+    }
+    for mark in [
+        "a message found no room",
+        "a message waited for credit",
+        "a get or put found no room",
+        "memory that could not be registered was copied into its message",
+        "a message came before its collection",
+    ] {
+        assert!(marks.contains(mark), "no seed came to where {mark}: {marks:?}");
+    }
+}
+
+#[test]
+fn what_is_not_left_to_chance_is_the_same_with_each_seed() {
+    let times = |parts: &[Chance]| {
+        let time = |seed| {
+            // With one PE each, so that nobody draws who of a node looks at its network.
+            let simulation = Simulation::new(4, 1).seed(seed).chance(parts.iter().copied());
+            let outcome = simulation.run(async || {
+                let (answer, callback) = chare::future::<u64>();
+                MemberProxy::create(8).count(callback);
+                assert_eq!(answer.await, 0);
+            });
+            assert_eq!(outcome.code().expect("it ends well"), 0);
+            outcome.time()
+        };
+        (0..12).map(time).collect::<BTreeSet<Duration>>().len()
+    };
+    assert_eq!(times(&[]), 1, "nothing is");
+    for part in [Chance::Weather, Chance::Turns, Chance::Pauses, Chance::Bursts] {
+        assert!(times(&[part]) > 1, "{part} is");
+    }
 }
 
 #[test]

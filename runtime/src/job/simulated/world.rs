@@ -3,16 +3,19 @@
 //! 1. What happens next is what has the earliest moment: a frame arrives ([`Wires`]), a PE has its turn, or a node takes leave. At one
 //!    moment frames come first, then PEs by their numbers, then nodes by theirs.
 //! 2. A turn takes time, which the world's dice draw; the PE has its next one then. A PE that rests has its next turn when what it knows of
-//!    is due, when it is woken, or when it is the one of its node, all of which rests, that looks after what has arrived.
+//!    is due, when it is woken, or when it is the one of its node, all of which rests, that looks after what has arrived. While its node
+//!    [pauses](Pauses) it has none.
 //! 3. A node whose PEs have all ended takes leave, while others may still run: what they refused, it has to send again.
 //! 4. If nothing can happen any more, or nothing but waiting happens, the job [stands still](Standstill).
 //! 5. In an audited job [oracles](Oracles) look at each node that had an event, until one of them ends.
 
 use super::audit;
 use super::cast::{Actor, Cast, SimulatedNode, SimulatedPe, Stage};
+use super::drawn::Drawn;
 use super::log::{Log, SimulatedEvent};
 use super::made::{Made, Shape, make, with_audit};
 use super::oracles::Oracles;
+use super::pauses::Pauses;
 use super::standstill::Standstill;
 use crate::delivery::driven::{self, Turn};
 use crate::delivery::polling;
@@ -24,7 +27,7 @@ use crate::model::ids::{NodeId, PeId};
 use crate::node::Node;
 use crate::node::ledger::Shared;
 use crate::pe::Pe;
-use chare_lrts::simulated::Wires;
+use chare_lrts::simulated::{Chance, Wires};
 use parking_lot::Mutex;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -43,8 +46,13 @@ const WAKE_NS: u64 = 200;
 /// Time between two looks of a node that takes leave and still has something to send, in nanoseconds.
 const LEAVE_NS: u64 = 10_000;
 
-/// The end of a simulated job: how, when, and what happened.
-pub(super) type End = (Result<i32, JobError>, Duration, Log);
+/// The end of a simulated job: how, when, what happened, and the marks that were passed.
+pub(super) struct End {
+    pub(super) result: Result<i32, JobError>,
+    pub(super) time: Duration,
+    pub(super) log: Log,
+    pub(super) marks: Vec<(&'static str, u64)>,
+}
 
 /// Runs a simulated job.
 ///
@@ -55,21 +63,25 @@ pub(super) fn run(shape: Shape, options: &NodeOptions, main: Main) -> End {
         Pe::try_current(|_| ()).is_none(),
         "a simulation runs its PEs on this thread, which runs a PE itself"
     );
-    let made = match make(shape, options) {
+    let drawn = Drawn::draw(&shape);
+    let made = match make(shape, &drawn, options) {
         Ok(made) => made,
-        Err(error) => return (Err(error), Duration::ZERO, Log::default()),
+        Err(error) => {
+            let (time, log) = (Duration::ZERO, Log::default());
+            return End { result: Err(error), time, log, marks: Vec::new() };
+        }
     };
-    let mut world = World::new(shape, options, &made);
+    let mut world = World::new(shape, &drawn, options, &made);
     let main = if shape.is_audited { with_audit(main, &world.audit_due) } else { main };
     world.begin(main);
     while world.go_on() {}
-    let (result, time, log) = world.finish();
+    let (mut result, time, log) = world.finish();
     let kept = made.nodes.iter().filter(|node| Arc::strong_count(node) > 1).count();
     if shape.is_audited && result.is_ok() && kept > 0 {
         let what = format!("{kept} nodes are kept by something that outlives the job");
-        return (Err(JobError::Audit { what }), time, log);
+        result = Err(JobError::Audit { what });
     }
-    (result, time, log)
+    End { result, time, log, marks: made.common.marks() }
 }
 
 /// Notes the PE that was woken.
@@ -88,7 +100,7 @@ impl Wake for Woken {
 struct World<'a> {
     wires: &'a Wires,
     cast: Cast<'a>,
-    /// When each PE and each node has its next turn, if one is planned.
+    /// When each PE has its next turn, each node takes leave, and each is to look at its network, if that is planned.
     next: Vec<Option<u64>>,
     /// The same, by moment.
     agenda: BTreeSet<(u64, Actor)>,
@@ -97,6 +109,7 @@ struct World<'a> {
     dice: ChaCha8Rng,
     /// Least time of a turn, and how much longer it takes at the most, in nanoseconds.
     turn_ns: (u64, u64),
+    pauses: Pauses,
     standstill: Standstill,
     oracles: Option<Oracles>,
     book: Option<Shared>,
@@ -106,12 +119,14 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(shape: Shape, options: &NodeOptions, made: &'a Made) -> Self {
+    fn new(shape: Shape, drawn: &Drawn, options: &NodeOptions, made: &'a Made) -> Self {
         let mut dice = ChaCha8Rng::seed_from_u64(shape.seed);
         dice.set_stream(STREAM);
+        let turns_differ = shape.chances.has(Chance::Turns);
         let turn_ns = [(100, 1), (50, 200), (20, 20_000)][dice.random_range(0..3)];
-        let has_slow = dice.random_ratio(1, 2);
-        let shuffle = options.shuffle;
+        let turn_ns = if turns_differ { turn_ns } else { (100, 1) };
+        let has_slow = dice.random_ratio(1, 2) && turns_differ;
+        let shuffle = options.shuffle.or(drawn.shuffle);
         let nodes: Vec<SimulatedNode<'_>> = (made.nodes.iter().zip(&made.ambients))
             .map(|(node, ambient)| SimulatedNode {
                 node,
@@ -132,13 +147,14 @@ impl<'a> World<'a> {
         let pes: Vec<SimulatedPe> = nodes.iter().flat_map(of_node).collect();
         Self {
             wires: &made.wires,
-            next: vec![None; pes.len() + nodes.len()],
+            next: vec![None; pes.len() + 2 * nodes.len()],
             cast: Cast { nodes, pes },
             agenda: BTreeSet::new(),
             now: 0,
             woken: Arc::default(),
             dice,
             turn_ns,
+            pauses: Pauses::draw(&shape, drawn.calm_from),
             standstill: Standstill::default(),
             oracles: None,
             book: made.book.clone(),
@@ -177,13 +193,7 @@ impl<'a> World<'a> {
                 self.agenda.pop_first();
                 self.next[actor as usize] = None;
                 self.now = moment;
-                match self.cast.pes.get(actor as usize) {
-                    Some(_) => {
-                        self.take_turn(actor);
-                        self.look_at(self.cast.node_of(actor));
-                    }
-                    None => self.leave(actor as usize - self.cast.pes.len()),
-                }
+                self.act(actor);
             }
             (_, None) => {
                 let goes_on = self.standstill.stand_still(&self.cast, self.now);
@@ -201,6 +211,23 @@ impl<'a> World<'a> {
         let goes_on = self.standstill.look(&self.cast, self.now, self.log.count());
         self.note_news();
         goes_on
+    }
+
+    /// Lets an actor do what it had planned for now, unless its node pauses.
+    fn act(&mut self, actor: Actor) {
+        let (pes, nodes) = (self.cast.pes.len(), self.cast.nodes.len());
+        let Some(other) = (actor as usize).checked_sub(pes) else {
+            let node = self.cast.node_of(actor);
+            if let Some(until) = self.pauses.until(node, self.now) {
+                return self.plan(actor, until);
+            }
+            self.take_turn(actor);
+            return self.look_at(node);
+        };
+        match other.checked_sub(nodes) {
+            None => self.leave(other),
+            Some(node) => self.look_soon(NodeId(node as u32)),
+        }
     }
 
     /// Has the oracles look at a node; ends the job if a promise is broken.
@@ -307,6 +334,9 @@ impl<'a> World<'a> {
         for node in self.wires.take_roomy() {
             self.look_soon(node);
         }
+        for (moment, node) in self.wires.take_held_up() {
+            self.plan(self.cast.looker_of(node), moment);
+        }
     }
 
     /// Has a node look at its network: by the PE that has its turn anyway, or by one that rests.
@@ -353,7 +383,7 @@ impl<'a> World<'a> {
     }
 
     /// Drops what is left, and tells how the job ended.
-    fn finish(mut self) -> End {
+    fn finish(mut self) -> (Result<i32, JobError>, Duration, Log) {
         let mut result = Ok(0);
         for (number, at) in self.cast.nodes.iter_mut().enumerate() {
             let actor = (self.cast.pes.len() + number) as u64;

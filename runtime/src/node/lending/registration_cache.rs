@@ -9,7 +9,7 @@
 //! 3. A registration that is to end is handed out and ended by the caller, without a lock: the memory may have an owner that runs code of
 //!    the user.
 //! 4. Nobody has to ask for memory that all its receivers map: its registration is kept while there is room.
-//! 5. At most [`KEPT_MAX`] registrations are kept; the least recently used ones go first. A kept registration whose memory has no other
+//! 5. At most [`kept_max`] registrations are kept; the least recently used ones go first. A kept registration whose memory has no other
 //!    holder any more goes when the node has time.
 //! 6. Memory that is lent may be a piece of what its owner has. Pieces have registrations of their own; as long as one is kept, the whole
 //!    has another holder. So all that are idle go together, when the whole is to be writable or has no holder but them.
@@ -17,11 +17,13 @@
 //!    nodes are told, are given out again in that order.
 
 use crate::model::nocopy::Keep;
-use chare_lrts::{Held, Memory, MemoryId, RegionKey, Regions};
+use chare_lrts::{Held, Memory, MemoryId, RegionKey, Regions, dice};
 use rustc_hash::FxHashMap;
 
-/// Largest number of kept registrations of a node: more than an iteration of most programs sends, few enough for a linear search.
-const KEPT_MAX: usize = 256;
+chare_lrts::knob! {
+    /// Largest number of kept registrations of a node: more than an iteration of most programs sends, few enough for a linear search.
+    fn kept_max() -> usize = 256, or [0, 1];
+}
 
 /// Most bytes, together, of idle memory whose registrations are kept although nobody asked: it may have no other holder any more.
 const UNASKED_BYTES_MAX: usize = 16 << 20;
@@ -86,6 +88,9 @@ impl Cache {
             entry.keep = entry.keep.and(keep);
             return Ok(entry.key);
         }
+        if dice::refuses() {
+            return Err(memory);
+        }
         let key = regions.register(Held::Source(memory.clone())).map_err(|_| memory.clone())?;
         self.registered += 1;
         let serial = self.registered;
@@ -104,7 +109,7 @@ impl Cache {
         entry.used_at = self.now;
         self.idle += 1;
         self.idle_bytes += entry.memory.len();
-        let is_crowded = self.idle > KEPT_MAX;
+        let is_crowded = self.idle > kept_max();
         let is_over = match entry.keep {
             Keep::No => true,
             Keep::IfRoom => is_crowded || self.idle_bytes > UNASKED_BYTES_MAX || entry.is_orphan(),
@@ -261,11 +266,11 @@ mod tests {
             release(cache, &regions, block);
             key
         };
-        let blocks: Vec<Memory> = (0..=KEPT_MAX).map(|_| memory()).collect();
+        let blocks: Vec<Memory> = (0..=kept_max()).map(|_| memory()).collect();
         let keys: Vec<RegionKey> =
             blocks.iter().map(|block| again(&mut cache, block, Keep::IfRoom)).collect();
-        assert!(keys[..KEPT_MAX].iter().all(|key| is_live(&regions, key)), "n are kept");
-        assert!(!is_live(&regions, &keys[KEPT_MAX]), "one more has no room");
+        assert!(keys[..kept_max()].iter().all(|key| is_live(&regions, key)), "n are kept");
+        assert!(!is_live(&regions, &keys[kept_max()]), "one more has no room");
         assert_eq!(again(&mut cache, &blocks[0], Keep::IfRoom), keys[0]);
         assert_eq!(again(&mut cache, &blocks[0], Keep::No), keys[0]);
         assert!(!is_live(&regions, &keys[0]), "another receiver does not map it");
@@ -277,18 +282,18 @@ mod tests {
     #[test]
     fn the_least_recently_used_go_first() {
         let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
-        let blocks: Vec<Memory> = (0..=KEPT_MAX).map(|_| memory()).collect();
+        let blocks: Vec<Memory> = (0..=kept_max()).map(|_| memory()).collect();
         let mut keys = Vec::new();
-        for block in &blocks[..KEPT_MAX] {
+        for block in &blocks[..kept_max()] {
             keys.push(cache.acquire(&regions, block.clone(), Keep::Asked).expect("room"));
             release(&mut cache, &regions, block);
         }
         assert!(keys.iter().all(|key| is_live(&regions, key)), "n pass");
         cache.acquire(&regions, blocks[0].clone(), Keep::Asked).expect("room");
         release(&mut cache, &regions, &blocks[0]);
-        cache.acquire(&regions, blocks[KEPT_MAX].clone(), Keep::Asked).expect("room");
-        release(&mut cache, &regions, &blocks[KEPT_MAX]);
-        let over: Vec<usize> = (0..KEPT_MAX).filter(|index| !is_live(&regions, &keys[*index])).collect();
+        cache.acquire(&regions, blocks[kept_max()].clone(), Keep::Asked).expect("room");
+        release(&mut cache, &regions, &blocks[kept_max()]);
+        let over: Vec<usize> = (0..kept_max()).filter(|index| !is_live(&regions, &keys[*index])).collect();
         assert_eq!(over, [1], "the first was used again");
     }
 

@@ -7,9 +7,11 @@ use chare_lrts::{Completion, MemoryMut, TransferError};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Gets or puts of a series that are under way at once: as many as a node has open at another. More would wait, and be tried again and
-/// again.
-const UNDER_WAY_MAX: usize = 64;
+chare_lrts::knob! {
+    /// Gets or puts of a series that are under way at once: as many as a node has open at another. More would wait, and be tried again and
+    /// again.
+    fn under_way_max() -> usize = 64, or [1, 3];
+}
 
 /// Closure that begins a get or put.
 pub(super) type Begin = Box<dyn FnOnce(&Arc<Node>, Then) -> Status>;
@@ -77,7 +79,7 @@ fn go_on<P: SeriesParts>(node: &Arc<Node>, series: &Arc<Mutex<Option<Series<P>>>
 impl<P: SeriesParts> Series<P> {
     /// The next one, if it may begin now, and its place.
     fn next(&mut self, node: &Node) -> Option<(usize, Begin)> {
-        if self.under_way == UNDER_WAY_MAX || self.moved.is_err() {
+        if self.under_way == under_way_max() || self.moved.is_err() {
             return None;
         }
         let next = self.parts.next(node);

@@ -69,7 +69,10 @@ use chare_lrts::reach::LONG_BYTES_MIN;
 const EAGER_MAPPED_BYTES: usize = 1024;
 const EAGER_COPIED_BYTES: usize = 4096;
 const EAGER_FETCHED_BYTES: usize = 32 << 10;
-const EAGER_CARRIED_BYTES: usize = 256 << 10;
+chare_lrts::knob! {
+    /// See above.
+    fn eager_carried_bytes() -> usize = 256 << 10, or [EAGER_MAPPED_BYTES];
+}
 
 /// Part of a frame (1 / `FRAME_PART`) that one argument may take, so that several fit: one that does not is fetched after all. An estimate.
 const FRAME_PART: usize = 2;
@@ -279,7 +282,7 @@ pub(crate) fn eager(
         Access::Mapped => EAGER_MAPPED_BYTES,
         Access::Copied => EAGER_COPIED_BYTES,
         Access::Fetched => EAGER_FETCHED_BYTES,
-        Access::Carried => EAGER_CARRIED_BYTES.min(frame_part(frame_bytes_max)),
+        Access::Carried => eager_carried_bytes().min(frame_part(frame_bytes_max)),
     };
     (bytes <= limit_bytes).then_some(SHORT)
 }

@@ -1,0 +1,47 @@
+//! Draws of a simulated job: what the seed decides about it before it is made.
+//!
+//! 1. Each part of chance is in half of the jobs only: what one hides another one shows.
+//! 2. Half of the jobs are faultless from a moment on: then nothing pauses, and nothing is refused that has room. They have to end like all.
+
+use super::made::Shape;
+use chare_lrts::Common;
+use chare_lrts::simulated::Chance;
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+use std::num::NonZeroU32;
+
+/// The stream of the seed's dice by which a job is made.
+const STREAM: u64 = u64::MAX - 4;
+
+/// See the file's head.
+pub(super) struct Drawn {
+    /// From when on the job is faultless, in nanoseconds.
+    pub(super) calm_from: u64,
+    knobs: Option<u64>,
+    refuses_one_in: Option<u64>,
+    pub(super) shuffle: Option<u64>,
+    pub(super) mailbox: Option<NonZeroU32>,
+}
+
+impl Drawn {
+    pub(super) fn draw(shape: &Shape) -> Self {
+        let mut dice = ChaCha8Rng::seed_from_u64(shape.seed);
+        dice.set_stream(STREAM);
+        // All is drawn, so that what is switched off does not shift what is left.
+        let calm_from = 10_u64.pow(dice.random_range(4..8));
+        let calm_from = if dice.random_ratio(1, 2) { calm_from } else { u64::MAX };
+        let mut drawn = |part, number: u64| {
+            let is_drawn = dice.random_ratio(1, 2);
+            (is_drawn && shape.chances.has(part)).then_some(number)
+        };
+        let (knobs, shuffle) = (drawn(Chance::Knobs, shape.seed), drawn(Chance::Order, shape.seed));
+        let refuses_one_in = drawn(Chance::Refusals, 1 + shape.seed % 5);
+        let mailbox = drawn(Chance::Order, 1 + shape.seed % 7).and_then(|long| NonZeroU32::new(long as u32));
+        Self { calm_from, knobs, refuses_one_in, shuffle, mailbox }
+    }
+
+    /// What this gives all nodes.
+    pub(super) fn common(&self) -> Common {
+        Common::new(self.knobs, self.refuses_one_in, self.calm_from)
+    }
+}
