@@ -119,6 +119,9 @@ impl Outgoing {
             self.streams.pop_front();
             return Ok(Pushed::End(kind, id));
         }
+        if self.streams.len() > 1 {
+            crate::sometimes!("two long gets or puts took turns");
+        }
         self.streams.rotate_left(1);
         Ok(Pushed::Frame)
     }

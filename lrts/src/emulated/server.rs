@@ -103,6 +103,7 @@ impl Server {
         let claim = match self.waiting.claim(id, (&key, mode), claim) {
             Ok(Some(claim)) => claim,
             Ok(None) => {
+                crate::sometimes!("a get or put waited for others to leave its memory");
                 self.open.insert(id, ServedOperation::Waiting { range, mode });
                 return;
             }

@@ -15,8 +15,10 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Frames sent to one peer by one progress: two megabytes of chunks at most, so that other peers and calls need not wait long.
-const PEER_BUDGET: usize = 4;
+crate::knob! {
+    /// Frames sent to one peer by one progress: two megabytes of chunks at most, so that other peers and calls need not wait long.
+    fn peer_budget() -> usize = 4, or [1, 64];
+}
 
 /// Frames that may wait for a peer: a question for each of our operations there, and an answer for each of its operations here. It may ask
 /// for more only when it has heard those.
@@ -110,18 +112,19 @@ impl Talk {
     /// Hands frames to the backend until it refuses one or the budget ends. Returns how many it took.
     pub(super) fn push_out(&mut self, node: NodeId, inner: &dyn Lrts) -> usize {
         self.is_stalled = false;
-        for taken in 0..PEER_BUDGET {
+        for taken in 0..peer_budget() {
             match self.outgoing.push_out(|frame| inner.send(node, frame)) {
                 Ok(Pushed::Nothing) => return taken,
                 Ok(Pushed::End(StreamOwner::GetServed, id)) => self.server.sent(id),
                 Ok(Pushed::Frame | Pushed::End(StreamOwner::PutPosted, _)) => {}
                 Err(NoRoom) => {
+                    crate::sometimes!("a frame of a get or put found no room");
                     self.is_stalled = true;
                     return taken;
                 }
             }
         }
-        PEER_BUDGET
+        peer_budget()
     }
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn hold_back(node: &Arc<Node>, peer: NodeId) {
 fn wait_for_credit(node: &Arc<Node>, peer: NodeId, room: u64) {
     node.open_all();
     let departures = &node.departures;
+    chare_lrts::sometimes!("a PE that sends too much waited for credit");
     if !may_block() {
         while departures.withheld_bytes(peer) > room / 2 && node.look_at_network() {}
         departures.enlarge(peer, room);
@@ -71,6 +72,7 @@ pub(crate) fn wait_for_room(
     is_crowded: impl Fn() -> bool,
 ) -> bool {
     node.open_all();
+    chare_lrts::sometimes!("a PE that sends too much waited for room in a mailbox");
     if !may_block() {
         return false;
     }

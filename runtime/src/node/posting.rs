@@ -105,9 +105,18 @@ impl Node {
         match self.departures.post(peer, packed, fare, send, || self.has_ended()) {
             Posted::Sent(used) => return used,
             // A PE has to try again, and this thread need not be a PE's.
-            Posted::Refused { is_first: true } => self.wake(0),
+            Posted::Refused { is_first: true } => {
+                chare_lrts::sometimes!("a message found no room");
+                self.wake(0);
+            }
             Posted::Unaffordable(used_up) => self.fail_withholding(peer, &used_up),
-            Posted::Refused { .. } | Posted::Withheld | Posted::Dropped => {}
+            Posted::Refused { .. } => {
+                chare_lrts::sometimes!("a message found no room behind others");
+            }
+            Posted::Withheld => {
+                chare_lrts::sometimes!("a message waited for credit");
+            }
+            Posted::Dropped => {}
         }
         Vec::new()
     }

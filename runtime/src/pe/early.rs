@@ -87,6 +87,20 @@ impl Early {
             );
             return Err(Box::new((envelope, cause)));
         }
+        match missing {
+            Missing::Chare(_) => {
+                chare_lrts::sometimes!("a message came before its chare");
+            }
+            Missing::Collection(_) => {
+                chare_lrts::sometimes!("a message came before its collection");
+            }
+            Missing::Member(..) => {
+                chare_lrts::sometimes!("a message came before its element");
+            }
+            Missing::Section(_) => {
+                chare_lrts::sometimes!("a message came before its section");
+            }
+        }
         let kept = self.waiting.entry(missing).or_default();
         kept.bytes += bytes;
         kept.envelopes.push(envelope);

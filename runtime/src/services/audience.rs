@@ -100,6 +100,9 @@ impl Audiences {
             Count::OfCopy { is_heard, .. } => {
                 audience.members = audience.members.saturating_add(is_heard.into());
                 audience.copies -= 1;
+                if audience.copies < 0 {
+                    chare_lrts::sometimes!("a copy of a broadcast was heard before it was told of");
+                }
             }
         }
         if audience.awaited > 0 || audience.copies != 0 {

@@ -42,6 +42,7 @@ impl<C> InOrder<C> {
         if number == self.taken {
             self.next = Some(contribution);
         } else {
+            chare_lrts::sometimes!("a contribution of an element elsewhere overtook another");
             self.ahead.insert(number, contribution);
         }
         Ok(())
@@ -52,6 +53,7 @@ impl<C> InOrder<C> {
         let made = self.made.as_mut().expect("it is at home");
         let number = *made;
         *made += 1;
+        chare_lrts::sometimes!("a contribution at home waited behind those of a journey");
         self.put(number, contribution).expect("it is the next");
     }
 

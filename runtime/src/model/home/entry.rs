@@ -71,10 +71,14 @@ impl<C, E> Entry<C, E> {
             Residence::Elsewhere { at, stay } => (at, stay),
         };
         if sought.is_some_and(|sought| sought.stay == stay) && rules.hold(Rule::ProofOfEnd) {
+            chare_lrts::sometimes!("a call that came back proved that its element had ended");
             self.residence = Residence::Lost { at, stay };
             return Search::Ended;
         }
         let is_pinned = sought.is_some() && rules.hold(Rule::Pins);
+        if is_pinned {
+            chare_lrts::sometimes!("a call chased an element through two homes and was pinned");
+        }
         self.pins += u32::from(is_pinned);
         Search::On(at, Sought { stay, is_pinned })
     }

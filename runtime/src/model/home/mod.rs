@@ -108,17 +108,22 @@ impl<C, E> Home<C, E> {
         let is_of = |at: PeId, other: Stay| at == from && other == stay;
         match entry.residence {
             Residence::Elsewhere { at, stay: of } if is_of(at, of) && at != to => {}
-            Residence::Coming { to: at, stay: of } if is_of(at, of) => return Wish::Keep,
+            Residence::Coming { to: at, stay: of } if is_of(at, of) => {
+                chare_lrts::sometimes!("a wish to move overtook the news that the element had come");
+                return Wish::Keep;
+            }
             Residence::Moving { from: at, left: of, .. } | Residence::Moving { to: at, stay: of, .. }
                 if is_of(at, of) =>
             {
                 if self.rules.hold(Rule::OneThingUnderWay) {
+                    chare_lrts::sometimes!("a wish to move came while a move was under way");
                     return Wish::Keep;
                 }
             }
             _ => return Wish::Obsolete,
         }
         if entry.pins > 0 {
+            chare_lrts::sometimes!("a wish to move waited for a pinned call");
             return Wish::Keep;
         }
         let granted = grant(&mut self.granted);
@@ -134,6 +139,7 @@ impl<C, E> Home<C, E> {
         let Some(entry) = self.find_entry(index, stay)? else { return Ok(false) };
         match entry.residence {
             Residence::Moving { from: at, left, .. } if at == from && left == stay => {
+                chare_lrts::sometimes!("an element that was let go stayed");
                 entry.residence = Residence::Elsewhere { at: from, stay };
                 Ok(true)
             }
@@ -214,6 +220,10 @@ impl<C, E> Home<C, E> {
             Residence::Home | Residence::Ended(_) => false,
         };
         let entry = self.find_entry(index, stay)?.filter(is_it);
+        if matches!(&entry, Some(entry) if matches!(entry.residence, Residence::Coming { .. } | Residence::Moving { .. }))
+        {
+            chare_lrts::sometimes!("the news of an end overtook those of an arrival");
+        }
         let entry = entry.ok_or_else(|| format!("{from} says that it has ended, and it was not there"))?;
         if rules.hold(Rule::CountAtEnd) {
             entry.contributions.end(contributed)?;
@@ -281,9 +291,15 @@ impl<C, E> Home<C, E> {
     pub(crate) fn seek_copy(&mut self, index: Index, journey: Journey, sought: Option<Sought>) -> SeekCopy {
         let is_it =
             |entry: &&mut Entry<C, E>| entry.journey == journey || !self.rules.hold(Rule::JourneyOfCopies);
-        let Some(entry) = self.entries.get_mut(&index).filter(is_it) else { return SeekCopy::Drop };
+        let Some(entry) = self.entries.get_mut(&index).filter(is_it) else {
+            chare_lrts::sometimes!("a copy of a broadcast came when its element's journey was over");
+            return SeekCopy::Drop;
+        };
         match entry.search(sought, self.rules) {
-            Search::UnderWay => SeekCopy::Keep,
+            Search::UnderWay => {
+                chare_lrts::sometimes!("a copy of a broadcast waited for an element under way");
+                SeekCopy::Keep
+            }
             Search::On(to, sought) => SeekCopy::Send { to, sought },
             Search::Ended => SeekCopy::Drop,
             // One more than there are comes from somebody who makes copies up.
@@ -301,7 +317,10 @@ impl<C, E> Home<C, E> {
         match (&entry.residence, sought) {
             (Residence::Home, _) => Admission::Exists,
             // It has moved since the insertion came here.
-            (Residence::Elsewhere { stay, .. }, Some(sought)) if sought.stay != *stay => Admission::Exists,
+            (Residence::Elsewhere { stay, .. }, Some(sought)) if sought.stay != *stay => {
+                chare_lrts::sometimes!("an insertion found out that an element of its index had moved");
+                Admission::Exists
+            }
             _ => match entry.search(sought, self.rules) {
                 Search::On(to, sought) => Admission::Ask { to, sought },
                 _ => Admission::Keep,
@@ -319,6 +338,7 @@ impl<C, E> Home<C, E> {
             return Ok(false);
         }
         entry.pins = entry.pins.checked_sub(1).ok_or("a call has found it that nobody sent")?;
+        chare_lrts::sometimes!("a pinned call was delivered");
         Ok(entry.pins == 0)
     }
 

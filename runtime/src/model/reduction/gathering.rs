@@ -17,8 +17,10 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// How many statements of a child are taken before it is told in any case.
-const TELL_EVERY: u64 = 64;
+chare_lrts::knob! {
+    /// How many statements of a child are taken before it is told in any case.
+    fn tell_every() -> u64 = 64, or [1, 3, 1_024];
+}
 
 /// A statement of a place to the one above.
 #[derive(Serialize, Deserialize)]
@@ -114,6 +116,7 @@ impl Gathering {
                 Statement::Left => 0,
             };
             self.reserve(bytes, allowance)?;
+            chare_lrts::sometimes!("a statement about reductions overtook another");
             let child = &mut self.children[place];
             let again = number < child.heard || child.early.insert(number, (statement, bytes)).is_some();
             return if again { Err(format!("{from} says something again")) } else { Ok(()) };
@@ -283,7 +286,7 @@ impl Gathering {
         for (place, child) in self.children.iter_mut().enumerate() {
             let is_missing = |(_, waiting): &(u64, &Waiting)| !waiting.said.contains(place);
             let missing = || self.line.from(child.next).filter(is_missing).take(TOLD_MAX);
-            let is_due = child.heard >= child.told_at + TELL_EVERY;
+            let is_due = child.heard >= child.told_at + tell_every();
             if !is_due && missing().all(|(_, waiting)| waiting.told.contains(place)) {
                 continue;
             }
@@ -292,6 +295,7 @@ impl Gathering {
             for number in numbers {
                 self.line.get_mut(number).expect("it is missing").told.insert(place);
             }
+            chare_lrts::sometimes!("a child was told of reductions that it has not said");
             child.told_at = child.heard;
             news.push((child.pe, Begun { heard: child.heard, missing: names }));
         }

@@ -65,6 +65,7 @@ impl Newborns {
         if self.heard.0.is_empty() {
             return false;
         }
+        chare_lrts::sometimes!("a newborn missed a broadcast");
         let begin = || Cohort { missed: Rc::clone(&self.heard), members: 0 };
         self.cohorts.entry(self.now).or_insert_with(begin).members += 1;
         self.members.insert(member, Newborn { cohort: self.now, next });

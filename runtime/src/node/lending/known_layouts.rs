@@ -17,8 +17,10 @@ use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-/// How many layouts a node keeps, and tells; with few peers this is the bound.
-const LAYOUTS_MAX: usize = 4096;
+chare_lrts::knob! {
+    /// How many layouts a node keeps, and tells; with few peers this is the bound.
+    fn layouts_max() -> usize = 4096, or [1, 3];
+}
 
 /// How many indices a node keeps for its peers: 64 MiB or less.
 const INDICES_MAX: u64 = 8 << 20;
@@ -58,11 +60,14 @@ impl KnownLayouts {
                 Told::Once => None,
                 Told::Keeps => Some(LentLayout::Known { digest, bytes: layout.bytes() }),
             },
-            Entry::Vacant(entry) if len < LAYOUTS_MAX => {
+            Entry::Vacant(entry) if len < layouts_max() => {
                 entry.insert(Told::Once);
                 Some(LentLayout::Told(ToldLayout(Arc::clone(layout))))
             }
-            Entry::Vacant(_) => None,
+            Entry::Vacant(_) => {
+                chare_lrts::sometimes!("a layout found no room to be remembered");
+                None
+            }
         }
     }
 
@@ -108,7 +113,7 @@ impl KnownLayouts {
         let digest = layout.digest();
         let mut kept = self.kept.lock();
         let Kept { layouts, indices: all } = &mut *kept;
-        let has_room = layouts.len() < LAYOUTS_MAX && *all + indices <= INDICES_MAX;
+        let has_room = layouts.len() < layouts_max() && *all + indices <= INDICES_MAX;
         match layouts.entry(digest) {
             Entry::Occupied(_) => Some(digest),
             Entry::Vacant(entry) if has_room => {
@@ -167,7 +172,7 @@ mod tests {
             kept += u32::from(admit(&there, &mut told).expect("a layout").is_some());
         }
         assert_eq!(kept, 7, "8 Mi indices hold seven of a little more than 1 Mi");
-        for len in 0..LAYOUTS_MAX as u32 {
+        for len in 0..layouts_max() as u32 {
             let _ = here.tell(peer, &list(40 + len));
         }
         assert!(here.tell(peer, &list(39)).is_none(), "there is no room for more");

@@ -208,6 +208,7 @@ impl Transfers {
                 Status::Complete
             }
             Err(operation) => {
+                chare_lrts::sometimes!("a get or put found no room");
                 let mut refused = self.refused.lock();
                 refused.push_back(operation);
                 self.refused_count.store(refused.len(), Ordering::Relaxed);

@@ -72,7 +72,10 @@ fn seek(pe: &Pe, options: CallOptions, call: Call, (id, index): (CollectionId, I
             forward_call(pe, to, options.seeking(Some(sought)), call)
         }
         // With what it has sought: when it is sent again, the element waits for it.
-        Some(Seek::Keep) => pe.keep(Missing::Member(id, index), options, Body::Call(call)),
+        Some(Seek::Keep) => {
+            chare_lrts::sometimes!("a call waited for an element under way");
+            pe.keep(Missing::Member(id, index), options, Body::Call(call))
+        }
         Some(Seek::AtHomeOrNowhere) => unreachable!("it is on a journey"),
         None => drop_copy(pe, options, call),
     }

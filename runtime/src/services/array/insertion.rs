@@ -97,7 +97,10 @@ pub(super) fn arrive(pe: &Pe, insert: Insert) -> Outcome {
         Stage::Needed if home != pe.id => forward(pe, home, Stage::Needed, insert),
         Stage::Needed => provide(pe, &info, insert),
         _ if is_here => refuse(EXISTS),
-        Stage::Contested => forward(pe, home, Stage::Cleared, insert),
+        Stage::Contested => {
+            chare_lrts::sometimes!("a contested insertion found its index free after all");
+            forward(pe, home, Stage::Cleared, insert)
+        }
         Stage::Granted => grant_here(pe, insert),
         Stage::Asking | Stage::Cleared => {
             let is_refused = with_insertions(pe, id, |insertions| {
@@ -142,6 +145,7 @@ fn admit(pe: &Pe, mut insert: Insert) -> Outcome {
             forward(pe, to, Stage::Contested, insert)
         }
         Admission::Keep => {
+            chare_lrts::sometimes!("an insertion waited for an element under way");
             insert.order.stage = Stage::Cleared;
             pe.keep(Missing::Member(id, index), options(), ArrayMessage::Insert(insert).into())
         }
@@ -155,6 +159,7 @@ fn decide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
     let elsewhere =
         pe.places.borrow().collection(id).and_then(|collection| collection.away.get(&index).copied());
     if let Some(elsewhere) = elsewhere {
+        chare_lrts::sometimes!("an insertion was contested");
         return forward(pe, elsewhere, Stage::Contested, insert);
     }
     let companion = info.bound_to().and_then(|other| find_companion(pe, other, index));
@@ -223,6 +228,7 @@ pub(super) fn provide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome
     match absence {
         Some(Absence::Nowhere) => {}
         Some(Absence::UnderWay) => {
+            chare_lrts::sometimes!("a call that creates its element met one under way");
             return pe.keep(Missing::Member(id, index), options(), ArrayMessage::Insert(insert).into());
         }
         _ => return Outcome::Processed,

@@ -35,6 +35,7 @@ pub(crate) fn plan(pe: &Pe, member: Target, to: PeId) {
 fn give_up_plan(pe: &Pe, member: Target) -> bool {
     let is_planned = pe.wishes.is_planned(member);
     if is_planned {
+        chare_lrts::sometimes!("an element that a balancer would move was detained");
         pe.wishes.forget(member);
         pe.tell(ChareEvent::Detained { member });
     }
@@ -127,7 +128,10 @@ fn ask(pe: &Pe, target: Target) -> bool {
 pub(super) fn go(pe: &Pe, member: Member, granted: Stay, to: PeId) {
     let target = Target::Member(member.0, member.1);
     // An element that is not here has ended: the news of that are on their way to its home.
-    let Some(resident) = Resident::find(pe, target) else { return };
+    let Some(resident) = Resident::find(pe, target) else {
+        chare_lrts::sometimes!("an element had ended when it was let go");
+        return;
+    };
     let stay = pe.places.borrow().collection(member.0).and_then(|collection| collection.stay(member.1));
     let Some(stay) = stay else { return fail(pe, member, "it is let go, and is at home".to_owned()) };
     // The last wish counts.
@@ -135,6 +139,7 @@ pub(super) fn go(pe: &Pe, member: Member, granted: Stay, to: PeId) {
     if goes && resident.prepare(pe, to) {
         depart(pe, resident, to, Some(granted));
     } else {
+        chare_lrts::sometimes!("an element that was let go had changed its mind, or was not free");
         tell(pe, resident.home, member, News::Stayed { from: pe.id, stay });
         pe.wishes.set_asked(target, false);
         if !resident.is_free(pe, to) {

@@ -91,10 +91,12 @@ fn receive(pe: &Pe, options: CallOptions, message: MoveMessage) -> Outcome {
     };
     if pe.places.borrow().has_ended(id) {
         // News of what was over before they came: an end tells of an arrival, too.
+        chare_lrts::sometimes!("news of a move came after the end of their collection");
         return Outcome::Processed;
     }
     // A message of another PE may be faster than the news of the collection.
     if pe.places.borrow().collection(id).is_none() {
+        chare_lrts::sometimes!("news of a move came before their collection");
         return pe.keep(Missing::Collection(id), options, message.into());
     }
     match message {

@@ -173,6 +173,9 @@ impl Quiescence {
         let in_flight = self.sums.in_flight();
         let stuck = self.standstill.watch(self.sums, now).then_some(Reason::Stuck { in_flight });
         let is_still = self.previous == Some(self.sums);
+        if in_flight == 0 && !is_still && self.previous.is_some_and(|sums| sums.in_flight() == 0) {
+            chare_lrts::sometimes!("two waves in a row found nothing in flight, and other sums");
+        }
         let callbacks =
             |all: Vec<(Asker, ErasedCallback)>| all.into_iter().map(|(_, callback)| callback).collect();
         if in_flight == 0 && is_still {

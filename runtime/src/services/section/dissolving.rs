@@ -39,6 +39,9 @@ pub(super) fn announce(pe: &Pe, section: SectionId) {
 /// At a home: the section is to be forgotten when so many calls have been received.
 pub(super) fn expect_calls(pe: &Pe, section: SectionId, calls: u64) {
     if let Some(local) = state(pe).borrow_mut().get_mut(section) {
+        if local.calls_heard < calls {
+            chare_lrts::sometimes!("a section was dissolved before all of its calls had come");
+        }
         local.calls_due = Some(calls);
     }
     forget_if_over(pe, section);

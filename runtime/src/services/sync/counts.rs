@@ -27,6 +27,7 @@ impl Counts {
     /// Takes note of the end of an element whose next sync would have been this one.
     pub(super) fn end(&mut self, next: u64) {
         if next > self.next {
+            chare_lrts::sometimes!("an element ended that had come to the sync under way");
             self.come -= 1;
         }
     }

@@ -32,6 +32,9 @@ impl Gathered {
     pub(super) fn add(&mut self, round: Round) -> bool {
         let is_needed = matches!(round, Round::Sync(_)) || self.rounds.len() < 2;
         if is_needed {
+            if !self.rounds.is_empty() {
+                chare_lrts::sometimes!("a balancing waited for the end of another");
+            }
             self.rounds.push_back(round);
         }
         is_needed && self.rounds.len() == 1

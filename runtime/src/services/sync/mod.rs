@@ -157,6 +157,9 @@ fn unpack(pe: &Pe, member: Target, Luggage { next, waiting }: Luggage) {
     {
         let mut syncs = state(pe).borrow_mut();
         syncs.next.insert(member, next);
+        if waiting.is_some() {
+            chare_lrts::sometimes!("an element moved while it waited for a sync");
+        }
         syncs.waiting.extend(waiting.map(|waiting| (member, waiting)));
     }
     carrying_out::go_on_if_over(pe, member);

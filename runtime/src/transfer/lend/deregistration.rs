@@ -15,6 +15,7 @@ pub(crate) fn close(node: &Node, key: &RegionKey, hand_back: impl FnOnce(&Node, 
     let deregister = || match node.network.regions().deregister(key) {
         Ok(Some(held)) => Some(held),
         Ok(None) => {
+            chare_lrts::sometimes!("a registration ended while its memory was touched");
             node.outside.sent.add_shared(1);
             None
         }

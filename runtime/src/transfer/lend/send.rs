@@ -178,6 +178,7 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLay
     match node.transfers.lend(node.network.regions(), leaving) {
         Ok((key, token)) => Descriptor::Lent { key, layout, token, is_awaited },
         Err(leaving) => {
+            chare_lrts::sometimes!("memory that could not be registered was copied into its message");
             if node.transfers.is_first_copy() {
                 node.network.warn(
                     "no more memory can be registered, so buffers are copied into messages, which is slower; drop registered buffers that are no longer used"
