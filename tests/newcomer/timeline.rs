@@ -36,13 +36,14 @@ fn check_event(event: &Value) {
     match phase {
         "X" => assert!(number(event, "dur") >= 0.0, "{event}"),
         "i" => assert!(["t", "p", "g"].contains(&text(event, "s")), "{event}"),
+        "C" => assert!(event["args"]["value"].is_number(), "{event}"),
         "b" | "e" | "s" => assert!(!text(event, "id").is_empty(), "{event}"),
         "f" => assert_eq!((text(event, "bp"), text(event, "id").is_empty()), ("e", false), "{event}"),
         _ => panic!("no event of ours has this phase: {event}"),
     }
 }
 
-/// Begin and end of all spans of each thread, idle times included. They nest.
+/// Begin and end of all spans of each thread. They nest.
 fn nested(events: &[Value]) -> BTreeMap<(u64, u64), Vec<(i64, i64)>> {
     let mut spans: BTreeMap<_, Vec<(i64, i64)>> = BTreeMap::new();
     for event in events.iter().filter(|event| event["ph"] == "X") {

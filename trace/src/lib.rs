@@ -32,7 +32,9 @@ mod units;
 pub use error::TraceError;
 pub use files::{find_files, merge};
 pub use picture::draw;
-pub use summary::{EntryRow, Grain, Longest, MessageRow, NetworkRow, PeRow, Share, Summary};
+pub use summary::{
+    CounterRow, EntryRow, Grain, Longest, MessageRow, MoveRow, NetworkRow, OwnRow, PeRow, Share, Summary,
+};
 pub use tables::write_tables;
 pub use text::describe;
-pub use timeline::{Category, Message, Pe, PeNumber, Piece, Span, Timeline};
+pub use timeline::{Category, Message, Move, Pe, PeNumber, Piece, Span, Timeline, Value};

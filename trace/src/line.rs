@@ -34,6 +34,9 @@ pub(crate) struct Arguments<'a> {
     #[serde(borrow)]
     pub(crate) chare: Option<Cow<'a, str>>,
     pub(crate) to: Option<u32>,
+    /// Microseconds at which a message left, whose arrow starts with its span.
+    pub(crate) at: Option<f64>,
+    pub(crate) value: Option<f64>,
     pub(crate) peer: Option<u32>,
     pub(crate) bytes: Option<u64>,
     pub(crate) events: Option<u64>,
@@ -45,9 +48,10 @@ const US_MAX: f64 = 1e18;
 impl Line<'_> {
     /// Whether its times may be summed up.
     fn check(self) -> Result<Self, String> {
-        let Self { ts, dur, .. } = self;
+        let Self { ts, dur, args: Arguments { at, .. }, .. } = self;
         // What is no number is in no range.
-        match (0.0..US_MAX).contains(&ts) && (0.0..US_MAX).contains(&dur) {
+        let times = [ts, dur, at.unwrap_or(0.0)];
+        match times.iter().all(|time| (0.0..US_MAX).contains(time)) {
             true => Ok(self),
             false => Err(format!("a time of {ts:e} us that lasts {dur:e} us is none")),
         }

@@ -1,4 +1,5 @@
-//! Summary of a timeline: where the time went, which entries took it, how long they are, who talks to whom.
+//! Summary of a timeline: where the time went, which entries took it, how long they are, who talks to whom, who moved, and what the program
+//! noted itself.
 
 use crate::timeline::{Category, PeNumber, Timeline};
 use std::collections::BTreeMap;
@@ -57,6 +58,47 @@ pub struct EntryRow {
     pub share: f64,
     /// The longest of them, in microseconds, without what ran inside.
     pub longest_us: f64,
+}
+
+/// All spans of one name that the program opened itself.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnRow {
+    /// The name.
+    pub name: String,
+    /// How many there are.
+    pub spans: u64,
+    /// Microseconds within them, with all that ran inside.
+    pub lasted_us: f64,
+    /// The longest of them, in microseconds.
+    pub longest_us: f64,
+}
+
+/// What the program counted under one name on one PE.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CounterRow {
+    /// The name.
+    pub name: String,
+    /// Where it was counted.
+    pub pe: PeNumber,
+    /// How often.
+    pub values: u64,
+    /// The least value.
+    pub least: f64,
+    /// The greatest value.
+    pub most: f64,
+    /// The last value.
+    pub last: f64,
+}
+
+/// Elements that moved from one PE to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MoveRow {
+    /// The PE that they left.
+    pub from: PeNumber,
+    /// The PE to which they went.
+    pub to: PeNumber,
+    /// How many.
+    pub moves: u64,
 }
 
 /// One of the longest spans.
@@ -124,6 +166,12 @@ pub struct Summary {
     pub pes: Vec<PeRow>,
     /// Those that took most time first.
     pub entries: Vec<EntryRow>,
+    /// Spans of the program's own; those with most time first.
+    pub own: Vec<OwnRow>,
+    /// By name and PE.
+    pub counters: Vec<CounterRow>,
+    /// By the two PEs.
+    pub moves: Vec<MoveRow>,
     /// The longest first.
     pub longest: Vec<Longest>,
     /// By length; lengths between that nothing has are there, too.
@@ -149,6 +197,9 @@ impl Summary {
             profile: profile(timeline, intervals.max(1)),
             pes: pes(timeline),
             entries: entries(timeline),
+            own: own(timeline),
+            counters: counters(timeline),
+            moves: moves(timeline),
             longest: longest(timeline),
             grains: grains(timeline),
             messages: messages(timeline),
@@ -221,6 +272,51 @@ fn entries(timeline: &Timeline) -> Vec<EntryRow> {
     let mut rows: Vec<EntryRow> = rows.into_iter().map(row).collect();
     rows.sort_by(|one, other| other.own_us.total_cmp(&one.own_us));
     rows
+}
+
+fn own(timeline: &Timeline) -> Vec<OwnRow> {
+    let mut rows: BTreeMap<&str, OwnRow> = BTreeMap::new();
+    for span in timeline.pes.values().flat_map(|pe| &pe.own) {
+        let row = rows.entry(&span.name).or_insert_with(|| OwnRow {
+            name: span.name.clone(),
+            spans: 0,
+            lasted_us: 0.0,
+            longest_us: 0.0,
+        });
+        row.spans += 1;
+        row.lasted_us += span.lasted_us;
+        row.longest_us = row.longest_us.max(span.lasted_us);
+    }
+    let mut rows: Vec<OwnRow> = rows.into_values().collect();
+    rows.sort_by(|one, other| other.lasted_us.total_cmp(&one.lasted_us));
+    rows
+}
+
+fn counters(timeline: &Timeline) -> Vec<CounterRow> {
+    let mut rows: BTreeMap<(&str, PeNumber), CounterRow> = BTreeMap::new();
+    let values = timeline.pes.iter().flat_map(|(pe, of)| of.values.iter().map(move |value| (*pe, value)));
+    for (pe, counted) in values {
+        let value = counted.value;
+        let row = rows.entry((&counted.name, pe)).or_insert_with(|| CounterRow {
+            name: counted.name.clone(),
+            pe,
+            values: 0,
+            least: value,
+            most: value,
+            last: value,
+        });
+        row.values += 1;
+        (row.least, row.most, row.last) = (row.least.min(value), row.most.max(value), value);
+    }
+    rows.into_values().collect()
+}
+
+fn moves(timeline: &Timeline) -> Vec<MoveRow> {
+    let mut rows: BTreeMap<(PeNumber, PeNumber), u64> = BTreeMap::new();
+    for moved in &timeline.moves {
+        *rows.entry((moved.from, moved.to)).or_default() += 1;
+    }
+    rows.into_iter().map(|((from, to), moves)| MoveRow { from, to, moves }).collect()
 }
 
 fn longest(timeline: &Timeline) -> Vec<Longest> {

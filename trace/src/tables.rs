@@ -4,8 +4,8 @@ use crate::error::TraceError;
 use crate::summary::{Share, Summary};
 use std::path::Path;
 
-/// Writes `profile.csv`, `pes.csv`, `entries.csv`, `longest.csv`, `grains.csv`, `messages.csv` and `network.csv` into a folder, which is made
-/// if there is none.
+/// Writes `profile.csv`, `pes.csv`, `entries.csv`, `spans.csv`, `counters.csv`, `longest.csv`, `grains.csv`, `messages.csv`, `moves.csv` and
+/// `network.csv` into a folder, which is made if there is none.
 ///
 /// # Errors
 /// The file system's.
@@ -39,6 +39,39 @@ pub fn write_tables(summary: &Summary, folder: &Path) -> Result<(), TraceError> 
                 let numbers = [row.own_us, row.share, row.longest_us].map(|number| number.to_string());
                 [vec![row.name.clone(), row.kind.clone(), row.calls.to_string()], numbers.to_vec()].concat()
             })
+            .collect(),
+    )?;
+    table(
+        "spans.csv",
+        &["span", "spans", "lasted_us", "longest_us"],
+        summary
+            .own
+            .iter()
+            .map(|row| {
+                let times = [row.lasted_us, row.longest_us].map(|time| time.to_string());
+                [vec![row.name.clone(), row.spans.to_string()], times.to_vec()].concat()
+            })
+            .collect(),
+    )?;
+    table(
+        "counters.csv",
+        &["counter", "pe", "values", "least", "most", "last"],
+        summary
+            .counters
+            .iter()
+            .map(|row| {
+                let values = [row.least, row.most, row.last].map(|value| value.to_string());
+                [vec![row.name.clone(), row.pe.to_string(), row.values.to_string()], values.to_vec()].concat()
+            })
+            .collect(),
+    )?;
+    table(
+        "moves.csv",
+        &["from_pe", "to_pe", "elements"],
+        summary
+            .moves
+            .iter()
+            .map(|row| vec![row.from.to_string(), row.to.to_string(), row.moves.to_string()])
             .collect(),
     )?;
     table(

@@ -1,6 +1,6 @@
 //! Summary as text for a terminal: tables with their columns aligned, and bars.
 
-use crate::summary::{MessageRow, Share, Summary};
+use crate::summary::{MessageRow, MoveRow, Share, Summary};
 use crate::units::time;
 use std::collections::BTreeMap;
 
@@ -16,9 +16,12 @@ pub fn describe(summary: &Summary, entries: usize) -> String {
         profile(summary),
         pes(summary),
         entry_table(summary, entries),
+        own(summary),
+        counters(summary),
         longest(summary),
         grains(summary),
         messages(summary),
+        moves(summary),
         network(summary),
     ];
     let said: Vec<String> = sections.into_iter().filter(|section| !section.is_empty()).collect();
@@ -88,6 +91,33 @@ fn entry_table(summary: &Summary, entries: usize) -> String {
     });
     let columns = ["entry", "kind", "calls", "time", "share", "mean", "longest"];
     table("Entries by time", &columns, rows.collect())
+}
+
+fn own(summary: &Summary) -> String {
+    let rows = summary.own.iter().map(|row| {
+        let mean_us = row.lasted_us / row.spans as f64;
+        let times = [row.lasted_us, mean_us, row.longest_us].map(time);
+        [row.name.clone(), row.spans.to_string()].into_iter().chain(times).collect()
+    });
+    table("Spans of the program's own", &["span", "spans", "time", "mean", "longest"], rows.collect())
+}
+
+fn counters(summary: &Summary) -> String {
+    let rows = summary.counters.iter().map(|row| {
+        let values = [row.least, row.most, row.last].map(|value| value.to_string());
+        [row.name.clone(), format!("PE {}", row.pe), row.values.to_string()]
+            .into_iter()
+            .chain(values)
+            .collect()
+    });
+    table("Counted by the program", &["counter", "on", "values", "least", "most", "last"], rows.collect())
+}
+
+fn moves(summary: &Summary) -> String {
+    let row = |MoveRow { from, to, moves }: &MoveRow| {
+        vec![format!("PE {from}"), format!("PE {to}"), moves.to_string()]
+    };
+    table("Moves of elements", &["from", "to", "elements"], summary.moves.iter().map(row).collect())
 }
 
 fn longest(summary: &Summary) -> String {

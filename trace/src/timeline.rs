@@ -1,4 +1,4 @@
-//! Timeline of a job: the spans, idle times and messages of all its PEs, and the traffic between its nodes.
+//! Timeline of a job: the spans, idle times and messages of all its PEs, what the program notes itself, and the traffic between its nodes.
 
 use crate::error::TraceError;
 use crate::files;
@@ -53,8 +53,36 @@ pub struct Pe {
     pub spans: Vec<Span>,
     /// The innermost span at each time, in order.
     pub pieces: Vec<Piece>,
+    /// Spans that the program opened itself, by their begin. They lie within others or across them, and take no time from those.
+    pub own: Vec<Span>,
+    /// What the program counted, in the order of time.
+    pub values: Vec<Value>,
     /// Begin and end of the times without work, in order.
     pub idle: Vec<(f64, f64)>,
+}
+
+/// A value that the program counted.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Value {
+    /// The name under which it did.
+    pub name: String,
+    /// Microseconds since the timeline's begin.
+    pub at_us: f64,
+    /// What was there from then on.
+    pub value: f64,
+}
+
+/// A move of an element from one PE to another, as the PE that it left tells it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Move {
+    /// The element, such as `member 3`.
+    pub chare: String,
+    /// The PE that it left.
+    pub from: PeNumber,
+    /// The PE to which it went.
+    pub to: PeNumber,
+    /// Microseconds since the timeline's begin.
+    pub at_us: f64,
 }
 
 /// A message between PEs.
@@ -86,6 +114,8 @@ pub struct Timeline {
     pub pes: BTreeMap<PeNumber, Pe>,
     /// By their departure.
     pub messages: Vec<Message>,
+    /// By their time.
+    pub moves: Vec<Move>,
     /// Ends of messages whose departure is in none of the files.
     pub orphans: usize,
     /// Events that did not get into the files.
@@ -101,6 +131,8 @@ struct Reading {
     timeline: Timeline,
     /// The PE of a process and thread.
     places: HashMap<(u32, i64), PeNumber>,
+    /// Spans of the program's own whose end has not come, by process, name and number.
+    begun: HashMap<(u32, String, String), Span>,
     sent: HashMap<String, Message>,
     ran: HashMap<String, f64>,
 }
@@ -129,6 +161,20 @@ impl Timeline {
     }
 }
 
+/// The category of what the program notes itself.
+const OWN: &str = "own";
+
+fn span_of(line: &Line<'_>) -> Span {
+    Span {
+        name: line.name.clone().into_owned(),
+        kind: line.cat.clone().into_owned(),
+        chare: line.args.chare.clone().unwrap_or_default().into_owned(),
+        begun_us: line.ts,
+        lasted_us: line.dur,
+        own_us: 0.0,
+    }
+}
+
 impl Reading {
     fn take_file(&mut self, file: &str, text: &str) -> Result<(), TraceError> {
         for event in line::events(file, text) {
@@ -150,26 +196,46 @@ impl Reading {
                     self.places.insert(place, number);
                 }
             }
-            ("X", category, _) => {
-                let Some(pe) = self.places.get(&place).and_then(|pe| self.timeline.pes.get_mut(pe)) else {
-                    return Ok(());
-                };
-                if category == "idle" {
+            ("M", "idle", _) => {
+                if let Some(pe) = self.pe(place) {
                     pe.idle.push((line.ts, line.ts + line.dur));
-                } else {
-                    pe.spans.push(Span {
-                        name: line.name.into_owned(),
-                        kind: category.to_owned(),
-                        chare: line.args.chare.unwrap_or_default().into_owned(),
-                        begun_us: line.ts,
-                        lasted_us: line.dur,
-                        own_us: 0.0,
-                    });
+                }
+            }
+            ("X", category, _) => {
+                let is_own = category == OWN;
+                let span = span_of(&line);
+                if let Some(pe) = self.pe(place) {
+                    if is_own { &mut pe.own } else { &mut pe.spans }.push(span);
+                }
+            }
+            ("b", OWN, _) => {
+                let span = span_of(&line);
+                self.begun
+                    .insert((line.pid, span.name.clone(), line.id.unwrap_or_default().into_owned()), span);
+            }
+            ("e", OWN, name) => {
+                let key = (line.pid, name.to_owned(), line.id.unwrap_or_default().into_owned());
+                if let (Some(span), Some(pe)) = (self.begun.remove(&key), self.pe(place)) {
+                    let lasted_us = (line.ts - span.begun_us).max(0.0);
+                    pe.own.push(Span { lasted_us, ..span });
+                }
+            }
+            ("C", OWN, _) => {
+                if let (Some(value), Some(pe)) = (line.args.value, self.pe(place)) {
+                    pe.values.push(Value { name: line.name.into_owned(), at_us: line.ts, value });
+                }
+            }
+            ("i", "move", _) => {
+                // The PE where it arrives tells of it, too.
+                if let (Some(from), Some(to)) = (self.places.get(&place), line.args.to) {
+                    let chare = line.args.chare.unwrap_or_default().into_owned();
+                    self.timeline.moves.push(Move { chare, from: *from, to, at_us: line.ts });
                 }
             }
             ("s", ..) => {
                 if let (Some(id), Some(from), Some(to)) = (line.id, self.places.get(&place), line.args.to) {
-                    let message = Message { from: *from, to, sent_us: line.ts, ran_us: None };
+                    let sent_us = line.args.at.unwrap_or(line.ts);
+                    let message = Message { from: *from, to, sent_us, ran_us: None };
                     self.sent.insert(id.into_owned(), message);
                 }
             }
@@ -200,6 +266,11 @@ impl Reading {
         Ok(())
     }
 
+    /// The PE of a process and thread.
+    fn pe(&mut self, place: (u32, i64)) -> Option<&mut Pe> {
+        self.timeline.pes.get_mut(self.places.get(&place)?)
+    }
+
     fn end(self) -> Result<Timeline, TraceError> {
         let Self { mut timeline, mut sent, ran, .. } = self;
         for (id, ran_us) in ran {
@@ -209,6 +280,7 @@ impl Reading {
             }
         }
         timeline.messages = sent.into_values().collect();
+        timeline.moves.sort_by(|one, other| one.at_us.total_cmp(&other.at_us));
         timeline.messages.sort_by(|one, other| one.sent_us.total_cmp(&other.sent_us));
         if timeline.pes.is_empty() {
             return Err(TraceError::Empty);
@@ -233,11 +305,13 @@ impl Timeline {
         let last = times.iter().map(|(_, ended)| *ended).reduce(f64::max).unwrap_or(0.0);
         self.length_us = last - first;
         for pe in self.pes.values_mut() {
-            pe.spans.iter_mut().for_each(|span| span.begun_us -= first);
+            pe.spans.iter_mut().chain(&mut pe.own).for_each(|span| span.begun_us -= first);
+            pe.values.iter_mut().for_each(|value| value.at_us -= first);
             for (begun, ended) in &mut pe.idle {
                 (*begun, *ended) = (*begun - first, *ended - first);
             }
         }
+        self.moves.iter_mut().for_each(|moved| moved.at_us -= first);
         for message in &mut self.messages {
             message.sent_us -= first;
             message.ran_us = message.ran_us.map(|ran| ran - first);
@@ -251,6 +325,8 @@ impl Pe {
         self.spans.sort_by(|one, other| {
             one.begun_us.total_cmp(&other.begun_us).then(other.lasted_us.total_cmp(&one.lasted_us))
         });
+        self.own.sort_by(|one, other| one.begun_us.total_cmp(&other.begun_us));
+        self.values.sort_by(|one, other| one.at_us.total_cmp(&other.at_us));
         self.idle.sort_by(|one, other| one.0.total_cmp(&other.0));
         let times: Vec<_> =
             self.spans.iter().map(|span| span.begun_us..span.begun_us + span.lasted_us).collect();

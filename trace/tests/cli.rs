@@ -7,20 +7,27 @@ use std::process::{Command, Output};
 const NODES: [&str; 2] = [
     r#"[
 {"name":"thread_name","ph":"M","pid":0,"tid":7,"args":{"name":"PE 0"}},
-{"name":"message","cat":"message","ph":"s","id":"0x0","ts":1002.000,"pid":0,"tid":7,"args":{"to":1}},
+{"name":"message","cat":"message","ph":"s","id":"0x0","ts":1000.000,"pid":0,"tid":7,"args":{"to":1,"at":1002.000}},
 {"name":"Cell::step","cat":"entry","ph":"X","ts":1000.000,"dur":40.000,"pid":0,"tid":7,"args":{"chare":"member 0"}},
+{"name":"sweep","cat":"own","ph":"X","ts":1010.000,"dur":20.000,"pid":0,"tid":7,"args":{"chare":"member 0"}},
+{"name":"residual","cat":"own","ph":"C","id":"PE 0","ts":1031.000,"pid":0,"tid":7,"args":{"value":5e-1}},
+{"name":"residual","cat":"own","ph":"C","id":"PE 0","ts":1032.000,"pid":0,"tid":7,"args":{"value":2.5e-1}},
+{"name":"Cell leaves","cat":"move","ph":"i","s":"t","ts":1040.000,"pid":0,"tid":7,"args":{"chare":"member 2","to":1}},
 {"name":"send","cat":"shm","ph":"i","s":"t","ts":1003.000,"pid":0,"tid":7,"args":{"peer":1,"channel":"runtime","bytes":64}},
-{"name":"idle","cat":"idle","ph":"X","ts":1040.000,"dur":60.000,"pid":0,"tid":7,"args":{}},
+{"name":"idle","cat":"idle","ph":"M","ts":1040.000,"dur":60.000,"pid":0,"tid":7,"args":{}},
 {"name":"process_name","ph":"M","pid":0,"tid":0,"args":{"name":"node 0"}}
 ]
 "#,
     r#"[
 {"name":"thread_name","ph":"M","pid":1,"tid":9,"args":{"name":"PE 1"}},
-{"name":"idle","cat":"idle","ph":"X","ts":1000.000,"dur":10.000,"pid":1,"tid":9,"args":{}},
+{"name":"idle","cat":"idle","ph":"M","ts":1000.000,"dur":10.000,"pid":1,"tid":9,"args":{}},
 {"name":"Cell::answer","cat":"entry","ph":"X","ts":1010.000,"dur":80.000,"pid":1,"tid":9,"args":{"chare":"member 1"}},
 {"name":"message","cat":"message","ph":"f","bp":"e","id":"0x0","ts":1010.000,"pid":1,"tid":9,"args":{"from":0}},
 {"name":"dropped","cat":"trace","ph":"i","s":"t","ts":1090.000,"pid":1,"tid":9,"args":{"events":5}},
-{"name":"idle","cat":"idle","ph":"X","ts":1090.000,"du"#,
+{"name":"get","cat":"own","ph":"b","id":"1-0","ts":1020.000,"pid":1,"tid":9,"args":{"chare":"member 1"}},
+{"name":"get","cat":"own","ph":"e","id":"1-0","ts":1090.000,"pid":1,"tid":9,"args":{"chare":"member 1"}},
+{"name":"Cell arrives","cat":"move","ph":"i","s":"t","ts":1080.000,"pid":1,"tid":9,"args":{"chare":"member 2","from":0}},
+{"name":"idle","cat":"idle","ph":"M","ts":1090.000,"du"#,
 ];
 
 fn chare_trace(arguments: &[&str]) -> Output {
@@ -54,11 +61,18 @@ fn a_summary_is_text_tables_and_a_picture() {
         "Cell::answer  entry      1  80.0 us  40.0 %  80.0 us  80.0 us",
         "Cell::step    member 0  40.0 us  PE 0  0.00 ns",
         "node 0  node 1       1     64",
+        "get        1  70.0 us  70.0 us  70.0 us",
+        "sweep      1  20.0 us  20.0 us  20.0 us",
+        "residual  PE 0       2   0.25   0.5  0.25",
+        "PE 0  PE 1         1",
     ] {
         assert!(said.contains(words), "{words}\n{said}");
     }
     let table = |name: &str| std::fs::read_to_string(tables.join(name)).expect("it was written");
     assert_eq!(table("messages.csv"), "from_pe,to_pe,messages\n0,1,1\n");
+    assert_eq!(table("moves.csv"), "from_pe,to_pe,elements\n0,1,1\n");
+    assert_eq!(table("spans.csv"), "span,spans,lasted_us,longest_us\nget,1,70,70\nsweep,1,20,20\n");
+    assert_eq!(table("counters.csv"), "counter,pe,values,least,most,last\nresidual,0,2,0.25,0.5,0.25\n");
     assert_eq!(
         table("profile.csv"),
         "from_us,program,runtime,scheduler,idle\n0,0.8,0,0,0.2\n50,0.4,0,0.1,0.5\n"
@@ -77,7 +91,7 @@ fn a_merged_file_says_the_same() {
     assert_eq!(pass(&["summary", merged]), pass(&["summary", &run]));
     let events: Vec<serde_json::Value> =
         serde_json::from_str(&std::fs::read_to_string(merged).expect("it was written")).expect("strict JSON");
-    assert_eq!(events.len(), 6 + 5);
+    assert_eq!(events.len(), 10 + 8);
 }
 
 #[test]

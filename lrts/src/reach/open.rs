@@ -185,7 +185,7 @@ impl Reach {
         let regions = Arc::new(Regions::new(node)?);
         agree_on_tags(bootstrap, plan.network, options)?;
         let tags = options.tags.then(|| (bootstrap.key().clone(), nodes));
-        let wrappers = Wrappers::new(node, options.trace.as_deref(), options.fault.as_ref(), tags)?;
+        let wrappers = Wrappers::new(node, options.traced(), options.fault.as_ref(), tags)?;
         let host_peers = match plan.needs_host_peers() && nodes > 1 {
             true => Some(HostPeers::open(bootstrap, Arc::clone(&regions), PATIENCE)?),
             false => None,

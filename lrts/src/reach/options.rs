@@ -2,8 +2,8 @@
 
 use crate::bootstrap::listening::Listening;
 use crate::error::LrtsError;
-use crate::wrappers::FaultPlan;
-use std::path::PathBuf;
+use crate::wrappers::{FaultPlan, TraceWindow};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a node waits for the others to connect. They have all been started by then.
@@ -32,12 +32,21 @@ pub struct ReachOptions {
     pub ofi: Option<String>,
     /// `+trace FILE`: what crosses the backends, and what the layers above add, is written to this path, a point and the node's number.
     pub trace: Option<PathBuf>,
+    /// `+trace FILE,from=10,for=2`: the part of the job's time that is written.
+    pub trace_window: TraceWindow,
     /// `+fault LIST`: what goes wrong in the backends.
     pub fault: Option<FaultPlan>,
     /// `+verbs DEVICES`: nodes of other hosts are reached by these RDMA devices (all nodes, with `+lrts verbs`).
     pub verbs: Option<String>,
     /// `+interface NAME|CIDR`, `+ports A-B`: where nodes listen for those of other hosts.
     pub listening: Listening,
+}
+
+impl ReachOptions {
+    /// The trace that is to be written.
+    pub(super) fn traced(&self) -> Option<(&Path, TraceWindow)> {
+        self.trace.as_deref().map(|path| (path, self.trace_window))
+    }
 }
 
 /// Refuses options that exclude each other.

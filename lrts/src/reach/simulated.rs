@@ -29,7 +29,7 @@ impl Reach {
         options: &ReachOptions,
     ) -> Result<Self, LrtsError> {
         let regions = Arc::new(Regions::private(node)?);
-        let wrappers = Wrappers::new(node, options.trace.as_deref(), options.fault.as_ref(), None)?;
+        let wrappers = Wrappers::new(node, options.traced(), options.fault.as_ref(), None)?;
         let end = wrappers.around(End::new(node, nodes, wires))?;
         let carrier = Emulated::new(end, Arc::clone(&regions), nodes);
         let route = |peer| Route {

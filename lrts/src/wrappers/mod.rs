@@ -16,6 +16,7 @@ mod fault;
 #[cfg(feature = "net")]
 mod flip;
 mod plan;
+mod recording;
 #[cfg(feature = "net")]
 mod tags;
 mod trace;
@@ -26,6 +27,7 @@ pub use fault::Fault;
 #[cfg(feature = "net")]
 pub(crate) use flip::Flip;
 pub use plan::{FaultPlan, FaultPlanError};
+pub use recording::{Recording, TraceWindow};
 #[cfg(feature = "net")]
 pub(crate) use tags::Tags;
 pub use trace::{Trace, TraceFile};

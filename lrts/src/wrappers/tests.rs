@@ -171,7 +171,9 @@ fn faults_pass_on_every_method() {
 #[test]
 fn a_trace_passes_on_every_method() {
     let path = std::env::temp_dir().join(format!("chare-delegation-{}", std::process::id()));
-    let file = Arc::new(TraceFile::create(&path, NodeId(0)).expect("the folder can be written"));
+    let file = Arc::new(
+        TraceFile::create(&path, NodeId(0), TraceWindow::default()).expect("the folder can be written"),
+    );
     every_method_reaches_the_backend(|noting| Box::new(Trace::around(Arc::new(noting), file)));
     std::fs::remove_file(path.with_extension("0")).expect("it was written");
 }

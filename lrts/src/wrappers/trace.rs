@@ -6,9 +6,9 @@
 //! 2. Times are microseconds of the host's monotonic clock, which its nodes share. `pid` is the node, `tid` the thread.
 //! 3. A line that cannot be written is the file's last: the next look at the network ends the job, and says why.
 //! 4. Frames are instants; a get or put lasts from its posting to its completion, which names it by backend and token.
-//! 5. The layers above add lines of their own, as many at a time as they like.
+//! 5. The layers above add lines of their own, as many at a time as they like; they ask the [`Recording`] themselves.
 
-use super::{inner, pass_on};
+use super::{Recording, TraceWindow, inner, pass_on};
 use crate::ambient::clock;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::{Channel, Frame};
@@ -33,6 +33,7 @@ const LINES_BYTES: usize = 32 << 10;
 /// Where a node's trace goes: the path that the user named, a point and the node's number.
 pub struct TraceFile {
     node: NodeId,
+    recording: Arc<Recording>,
     file: Mutex<BufWriter<File>>,
     /// Why it ends too early; for the first backend that asks.
     broken: Mutex<Option<io::Error>>,
@@ -42,11 +43,11 @@ pub struct TraceFile {
 }
 
 impl TraceFile {
-    /// Creates it, or empties the one of an earlier job.
+    /// Creates it, or empties the one of an earlier job. It is to have the events of this window.
     ///
     /// # Errors
     /// The file system's.
-    pub fn create(path: &Path, node: NodeId) -> Result<Self, LrtsError> {
+    pub fn create(path: &Path, node: NodeId, window: TraceWindow) -> Result<Self, LrtsError> {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}", node.0));
         let opened = File::create(&name).and_then(|mut file| file.write_all(b"[\n").map(|()| file));
@@ -58,10 +59,16 @@ impl TraceFile {
         })?;
         Ok(Self {
             node,
+            recording: Arc::new(Recording::new(window)),
             file: Mutex::new(BufWriter::with_capacity(LINES_BYTES, file)),
             broken: Mutex::default(),
             has_ended: AtomicBool::new(false),
         })
+    }
+
+    /// What of the job's time it has.
+    pub fn recording(&self) -> &Arc<Recording> {
+        &self.recording
     }
 
     /// Adds lines, each of them an event with a comma and a line's end behind it, and writes all that wait.
@@ -77,6 +84,9 @@ impl TraceFile {
 
     fn write(&self, name: &str, phase: &str, arguments: impl Display) {
         let now_ns = clock::now_ns();
+        if !self.recording.has(now_ns) {
+            return;
+        }
         let (us, fraction_ns) = (now_ns / 1_000, now_ns % 1_000);
         let (node, thread) = (self.node.0, rustix::thread::gettid().as_raw_pid());
         let line = format!(

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "net")]
 use super::Tags;
-use super::{Fault, FaultPlan, Trace, TraceFile, pass_on};
+use super::{Fault, FaultPlan, Trace, TraceFile, TraceWindow, pass_on};
 use crate::bootstrap::JobKey;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -24,11 +24,12 @@ impl Wrappers {
     /// When the trace's file cannot be written.
     pub(crate) fn new(
         node: NodeId,
-        trace: Option<&Path>,
+        trace: Option<(&Path, TraceWindow)>,
         fault: Option<&FaultPlan>,
         tags: Option<(JobKey, u32)>,
     ) -> Result<Self, LrtsError> {
-        let trace = trace.map(|path| TraceFile::create(path, node)).transpose()?.map(Arc::new);
+        let trace =
+            trace.map(|(path, window)| TraceFile::create(path, node, window)).transpose()?.map(Arc::new);
         Ok(Self { node, trace, fault: fault.cloned(), tags })
     }
 

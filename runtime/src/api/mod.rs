@@ -28,4 +28,5 @@ pub(crate) mod several;
 pub(crate) mod tags;
 pub(crate) mod tasks;
 pub(crate) mod time;
+pub mod trace;
 pub(crate) mod when;

@@ -200,6 +200,7 @@ impl ReadyNode {
 /// Starts the writer of the node's timeline, if the node's traffic is traced.
 pub(crate) fn start_timeline(node: &Arc<Node>) {
     let Some(file) = node.network.trace_file() else { return };
+    file.recording().begin();
     let failing = Arc::clone(node);
     node.timeline.start((node.id, node.pes().count()), Arc::clone(file), move |cause| {
         let error = JobError::Lrts { node: failing.id, cause };

@@ -5,7 +5,7 @@ use super::pes::Pes;
 use crate::model::nocopy::LayoutMethod;
 use crate::node::devices::DeviceChoice;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
-use chare_lrts::wrappers::FaultPlan;
+use chare_lrts::wrappers::{FaultPlan, TraceWindow};
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -58,6 +58,8 @@ pub struct Config {
     pub mpi: Option<String>,
     /// `+trace`: the file to which each node writes what its PEs do and what crosses its backends.
     pub trace: Option<PathBuf>,
+    /// `+trace FILE,from=10,for=2`: the part of the job's time that they write.
+    pub trace_window: TraceWindow,
     /// `+fault`: the faults to inject into the backends.
     pub fault: Option<FaultPlan>,
     /// `+pemap`: the CPUs that PEs are pinned to, in the order of the PEs; repeated when it is too short.
@@ -112,6 +114,7 @@ impl Default for Config {
             verbs: None,
             mpi: None,
             trace: None,
+            trace_window: TraceWindow::default(),
             fault: None,
             pemap: None,
             shuffle: None,

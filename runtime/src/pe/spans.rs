@@ -3,7 +3,8 @@
 //! 1. A span is open while code of a chare runs, or the runtime works on a message. Spans nest as calls do. A panic closes them.
 //! 2. A message to another PE has a name, which travels in its options: its sender notes the name, and the first span that opens because of
 //!    the message notes it too. Messages inside a PE have none.
-//! 3. A PE is idle from the moment in which it rests until the next span opens.
+//! 3. A span of the program's own is open as long as the program says; see `pe/timeline`.
+//! 4. A PE is idle from the moment in which it rests until the next span opens.
 //!
 //! Without `+trace` a PE has no timeline, and each of these functions is one branch; the way of plain calls does not even have that (see
 //! `delivery/dispatch.rs`).
@@ -12,7 +13,8 @@ use super::Pe;
 use super::timeline::Timeline;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::PeId;
-use crate::node::timeline::What;
+use crate::model::registry::Identity;
+use crate::node::timeline::{Kind, Move, What};
 use std::hint::cold_path;
 
 /// A span of a PE's timeline, until it is dropped.
@@ -101,6 +103,42 @@ impl Pe {
     pub(crate) fn depart_to_each(&self, pes: impl IntoIterator<Item = PeId>, options: &mut CallOptions) {
         if let Some(timeline) = &self.timeline {
             options.set_message_name(timeline.depart_to_each(&self.node.topology, pes.into_iter()));
+        }
+    }
+
+    /// Opens a span of the program's own, of this name, and returns its number; `None` without a timeline.
+    #[inline]
+    pub(crate) fn open_own_span(&self, name: &'static str) -> Option<u64> {
+        let timeline = self.timeline.as_deref()?;
+        cold_path();
+        let running = self.running().as_span(Kind::Own);
+        Some(timeline.open_own(What { name, ..running }))
+    }
+
+    /// Closes a span of the program's own.
+    pub(crate) fn close_own_span(&self, number: u64) {
+        if let Some(timeline) = &self.timeline {
+            timeline.close_own(number);
+        }
+    }
+
+    /// Notes a value that the program counts under this name.
+    #[inline]
+    pub(crate) fn note_value(&self, name: &'static str, value: f64) {
+        if let Some(timeline) = &self.timeline {
+            cold_path();
+            timeline.count(name, value);
+        }
+    }
+
+    /// Notes that an element leaves for another PE, or has come from one.
+    pub(crate) fn note_move(&self, element: &Identity, way: Move) {
+        if let Some(timeline) = &self.timeline {
+            let name = match way {
+                Move::Leaves { .. } => "leaves",
+                Move::Arrives { .. } => "arrives",
+            };
+            timeline.note_move(What::of(Kind::Runtime, element, name), way);
         }
     }
 

@@ -13,6 +13,7 @@ mod charm;
 mod environment;
 mod error;
 mod spelling;
+mod trace;
 
 pub use crate::job::limits::NODES_PER_HOST_MAX;
 pub use crate::job::pes::PES_PER_NODE_MAX;
@@ -32,8 +33,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 use std::time::Duration;
+use trace::TraceChoice;
 
 /// The request of a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,9 +100,9 @@ struct Options {
     /// Shared library of MPI for +lrts mpi
     #[arg(long, value_name = "LIBRARY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     mpi: Option<String>,
-    /// Write the timeline of node I to FILE.I: entries, messages, gets
+    /// Write the timeline of node I to FILE.I; FILE,from=10,for=2: a part
     #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    trace: Option<TraceChoice>,
     /// Faults of the network, such as refuse=10,drop=1000,seed=7
     #[arg(long, value_name = "LIST")]
     fault: Option<FaultPlan>,
@@ -204,6 +205,7 @@ impl Config {
                          `+device software` does without a device";
             return Err(ConfigError::Value(cause.to_owned()));
         }
+        let (trace, trace_window) = options.trace.map(|TraceChoice { file, window }| (file, window)).unzip();
         let idle_processors = given.filter(|_| options.p.is_none());
         Ok(Parsed::Run(Box::new(Self {
             pes_per_node: options.p.unwrap_or_default(),
@@ -221,7 +223,8 @@ impl Config {
             ofi: options.ofi,
             verbs: options.verbs,
             mpi: options.mpi,
-            trace: options.trace,
+            trace,
+            trace_window: trace_window.unwrap_or_default(),
             fault: options.fault,
             pemap: options.pemap,
             shuffle: options.shuffle,

@@ -3,7 +3,9 @@
 use super::*;
 use crate::job::cpus::CpuListError;
 use crate::node::devices::DeviceChoice;
+use chare_lrts::wrappers::TraceWindow;
 use std::os::unix::ffi::OsStringExt;
+use std::time::Duration;
 
 fn parse(line: &str, environment: &[(&str, &str)]) -> Result<Parsed, ConfigError> {
     let environment = environment.iter().map(|(name, value)| (name.into(), value.into()));
@@ -215,9 +217,29 @@ fn lists_of_cpus_are_ranges_with_steps() {
 #[test]
 fn faults_and_traces_are_asked_for() {
     let config = run("+trace here/it +fault refuse=3,seed=9");
-    assert_eq!(config.trace, Some("here/it".into()));
+    assert_eq!((config.trace, config.trace_window), (Some("here/it".into()), TraceWindow::default()));
     assert_eq!(config.fault.map(|plan| plan.to_string()).as_deref(), Some("refuse=3,seed=9"));
     assert!(refusal("+fault often", &[]).contains("`often` is no fault"));
+}
+
+#[test]
+fn a_part_of_the_time_is_asked_for() {
+    let window = |from_ms, lasts_ms: Option<u64>| TraceWindow {
+        from: Duration::from_millis(from_ms),
+        lasts: lasts_ms.map(Duration::from_millis),
+    };
+    for (value, file, expected) in [
+        ("it,from=10,for=2", "it", window(10_000, Some(2_000))),
+        ("it,for=500ms", "it", window(0, Some(500))),
+        ("a,b.c,from=0.25s", "a,b.c", window(250, None)),
+    ] {
+        let config = run(&format!("+trace {value}"));
+        assert_eq!((config.trace, config.trace_window), (Some(file.into()), expected), "{value}");
+    }
+    assert!(refusal("+trace it,form=3", &[]).contains("write `+trace FILE,from=10,for=2`"));
+    assert!(refusal("+trace it,from=soon", &[]).contains("`from=soon` names no time"));
+    assert!(refusal("+trace it,for=-1", &[]).contains("`for=-1` names no time"));
+    assert!(refusal("+trace ,for=1", &[]).contains("names no file"));
 }
 
 #[test]

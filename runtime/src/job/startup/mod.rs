@@ -92,6 +92,7 @@ impl Program {
             tags: config.tags,
             ofi: config.ofi.clone(),
             trace: config.trace.clone(),
+            trace_window: config.trace_window,
             fault: config.fault.clone(),
             verbs: config.verbs.clone(),
             listening: Listening { interface: config.interface.clone(), ports: config.ports },
@@ -276,7 +277,7 @@ impl Program {
     #[cfg(feature = "sim")]
     fn simulated_pes(&self) -> Result<u32, &'static str> {
         let Config { nodes, pes_per_node, pemap, mpi, device, dashboard, .. } = &self.config;
-        let ReachOptions { trace, fault, .. } = self.network.clone();
+        let ReachOptions { trace, trace_window, fault, .. } = self.network.clone();
         let Pes::Number(pes) = *pes_per_node else {
             return Err(
                 "`+sim` needs a number of PEs, which no processors limit: write `+p N` in place of `+p auto`",
@@ -288,7 +289,9 @@ impl Program {
         if *nodes > 1 {
             return Err("`+sim N` runs N nodes in this process and starts none: leave out `+n`");
         }
-        if self.network != (ReachOptions { trace, fault, ..ReachOptions::default() }) || mpi.is_some() {
+        if self.network != (ReachOptions { trace, trace_window, fault, ..ReachOptions::default() })
+            || mpi.is_some()
+        {
             return Err(
                 "`+sim` has a network of its own: leave out the options that choose another or its paths",
             );

@@ -1,4 +1,4 @@
-//! Events of a timeline, as plain data: spans, departures of messages, and times without work.
+//! Events of a timeline, as plain data: spans, departures of messages, times without work, moves of elements, and what the program counts.
 
 use crate::model::ids::{MessageId, PeId, Target};
 use crate::model::registry::Identity;
@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     Post,
     /// An `async` entry that goes on, `main`, a closure.
     Task,
+    /// A span that the program opened itself.
+    Own,
     /// A message that the runtime works on: of a service, or with a future's value.
     Runtime,
 }
@@ -30,6 +32,7 @@ impl Kind {
             Self::Constructor => "constructor",
             Self::Post => "post",
             Self::Task => "task",
+            Self::Own => "own",
             Self::Runtime => "runtime",
         }
     }
@@ -56,13 +59,26 @@ impl What {
     }
 }
 
+/// A move of an element, as one of its two PEs sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Move {
+    Leaves { to: PeId },
+    Arrives { from: PeId },
+}
+
 /// An event on one PE. Times are those of [`clock::now_ns`](chare_lrts::clock::now_ns).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     /// Code ran, because a message of another PE had come, if one is named.
     Span { what: What, begun_ns: u64, ended_ns: u64, cause: Option<MessageId> },
-    /// A message left for another PE.
-    Sent { message: MessageId, to: PeId, at_ns: u64 },
+    /// A span of the program's own, of this PE and number, which lies across others.
+    Beside { what: What, begun_ns: u64, ended_ns: u64, of: (PeId, u64) },
+    /// A message left for another PE, within a span that had begun at `span_ns`.
+    Sent { message: MessageId, to: PeId, at_ns: u64, span_ns: u64 },
+    /// The program counted, on this PE.
+    Value { name: &'static str, value: f64, at_ns: u64, of: PeId },
+    /// An element moved.
+    Moved { what: What, way: Move, at_ns: u64 },
     /// There was no work.
     Idle { since_ns: u64, until_ns: u64 },
 }

@@ -7,6 +7,7 @@
 //!    the writer tells the number, in the file and on standard error.
 //! 3. What a PE has collected when it ends is never dropped: there it waits for the writer.
 //! 4. A file that cannot be written ends the job.
+//! 5. Of the job's time the file has what its [`Recording`](chare_lrts::wrappers::Recording) says; PEs ask it for each event.
 //!
 //! What a PE collects, and when, is said in `pe/spans.rs`. This is no service: it sends nothing, and what it has to hear of is every entry.
 
@@ -16,6 +17,6 @@ mod outlet;
 mod writer;
 mod writing;
 
-pub(crate) use event::{Event, Kind, What};
+pub(crate) use event::{Event, Kind, Move, What};
 pub(crate) use outlet::{BLOCK_EVENTS, Block, Outlet};
 pub(crate) use writing::Writing;

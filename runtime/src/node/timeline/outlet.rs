@@ -2,6 +2,8 @@
 
 use super::event::Event;
 use crate::model::ids::PeId;
+use chare_lrts::wrappers::Recording;
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError};
 
 /// Events of a block: 50 KB, which a PE fills in some milliseconds if it does nothing but small calls.
@@ -26,7 +28,11 @@ pub(super) enum Parcel {
 
 /// A PE's end of the way to the writer.
 #[derive(Clone)]
-pub(crate) struct Outlet(pub(super) SyncSender<Parcel>);
+pub(crate) struct Outlet {
+    pub(super) sender: SyncSender<Parcel>,
+    /// What of the job's time the writer is to get.
+    pub(crate) recording: Arc<Recording>,
+}
 
 impl Outlet {
     /// Leaves a block with the writer, if there is room.
@@ -34,7 +40,7 @@ impl Outlet {
     /// # Errors
     /// The block, when there is none.
     pub(crate) fn offer(&self, block: Block) -> Result<(), Block> {
-        match self.0.try_send(Parcel::Events(block)) {
+        match self.sender.try_send(Parcel::Events(block)) {
             Err(TrySendError::Full(Parcel::Events(block))) => Err(block),
             // A writer that is gone could not write its file, which has ended the job.
             _ => Ok(()),
@@ -43,13 +49,14 @@ impl Outlet {
 
     /// Leaves the last block with the writer; waits for room.
     pub(crate) fn leave(&self, block: Block) {
-        let _ = self.0.send(Parcel::Events(block));
+        let _ = self.sender.send(Parcel::Events(block));
     }
 
     /// An outlet to nobody, whose blocks stay where they are.
     #[cfg(test)]
     pub(crate) fn blocked(blocks: usize) -> (Self, impl Sized) {
         let (sender, receiver) = std::sync::mpsc::sync_channel(blocks);
-        (Self(sender), receiver)
+        let recording = Arc::new(Recording::new(chare_lrts::wrappers::TraceWindow::default()));
+        (Self { sender, recording }, receiver)
     }
 }

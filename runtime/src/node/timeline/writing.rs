@@ -6,7 +6,7 @@ use super::outlet::{Outlet, Parcel};
 use super::writer;
 use crate::model::ids::NodeId;
 use chare_lrts::LrtsError;
-use chare_lrts::wrappers::TraceFile;
+use chare_lrts::wrappers::{Recording, TraceFile};
 use parking_lot::Mutex;
 use std::sync::mpsc;
 use std::sync::{Arc, OnceLock};
@@ -35,6 +35,7 @@ impl Writing {
         file: Arc<TraceFile>,
         fail: impl FnOnce(LrtsError) + Send + 'static,
     ) {
+        let recording = Arc::clone(file.recording());
         let (sender, receiver) = mpsc::sync_channel(BLOCKS_PER_PE * pes);
         let body = move || {
             let written = writer::run(node, &file, &receiver);
@@ -46,7 +47,7 @@ impl Writing {
         };
         let writer = std::thread::Builder::new().name("timeline".to_owned()).spawn(body);
         let writer = writer.expect("the operating system grants a thread for the timeline");
-        let started = Started { outlet: Outlet(sender), writer: Mutex::new(Some(writer)) };
+        let started = Started { outlet: Outlet { sender, recording }, writer: Mutex::new(Some(writer)) };
         assert!(self.0.set(started).is_ok(), "a node starts once");
     }
 
@@ -55,11 +56,16 @@ impl Writing {
         self.0.get().map(|started| started.outlet.clone())
     }
 
+    /// What of the job's time is written; `None` without `+trace`.
+    pub(crate) fn recording(&self) -> Option<&Recording> {
+        self.0.get().map(|started| &*started.outlet.recording)
+    }
+
     /// Waits until all that PEs have left is written. To be called when they have ended.
     pub(crate) fn finish(&self) {
         let Some(Started { outlet, writer }) = self.0.get() else { return };
         // No receiver: the file could not be written, which was told.
-        let _ = outlet.0.send(Parcel::Finish);
+        let _ = outlet.sender.send(Parcel::Finish);
         if let Some(writer) = writer.lock().take() {
             let _ = writer.join();
         }

@@ -5,6 +5,7 @@ use super::telling::{fail, tell};
 use crate::delivery::lifecycle::remove_if_destroyed;
 use crate::model::ids::Target;
 use crate::model::registry::Identity;
+use crate::node::timeline::Move;
 use crate::pe::early::Missing;
 use crate::pe::{ChareEvent, Pe};
 use crate::services::again;
@@ -31,6 +32,7 @@ pub(super) fn seat(pe: &Pe, moving: Moving) {
     let movement = registration.movement.expect("a collection takes in only who may move");
     let home = {
         let seated = (movement.seat)(Identity::new(target, &registration.name, standing), state);
+        pe.note_move(seated.identity(), Move::Arrives { from });
         let mut places = pe.places.borrow_mut();
         places.insert(target, seated);
         let collection = places.collection_mut(id).expect("looked at before");

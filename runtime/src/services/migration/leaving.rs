@@ -8,6 +8,7 @@ use crate::model::ids::{PeId, Target};
 use crate::model::parcel::Parcel;
 use crate::model::registry::{AnyChare, ChareRegistration, Movement, Standing};
 use crate::model::travel::Stay;
+use crate::node::timeline::Move;
 use crate::pe::{ChareEvent, Pe};
 use crate::services::again;
 use std::rc::Rc;
@@ -156,6 +157,7 @@ fn depart(pe: &Pe, resident: Resident, to: PeId, granted: Option<Stay>) -> bool 
     let target = resident.target();
     pe.wishes.forget(target);
     let mut parcel = Parcel::default();
+    pe.note_move(chare.identity(), Move::Leaves { to });
     again::pack(pe, chare, &mut parcel);
     pe.tell(ChareEvent::Leaves { chare: chare.identity(), parcel: &mut parcel });
     let state = (movement.take_out)(chare).expect("it is free");
