@@ -52,7 +52,7 @@ pub mod wrappers;
 pub use ambient::caller::may_block;
 #[cfg(feature = "sim")]
 pub use ambient::{Ambient, Common};
-pub use ambient::{clock, dice};
+pub use ambient::{Waiting, clock, dice};
 #[doc(hidden)]
 pub use ambient::{knobs, marks};
 pub use capabilities::Capabilities;

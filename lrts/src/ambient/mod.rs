@@ -15,8 +15,10 @@ pub mod dice;
 mod driven;
 pub mod knobs;
 pub mod marks;
+mod waiting;
 
 #[cfg(feature = "sim")]
 pub use common::Common;
 #[cfg(feature = "sim")]
 pub use driven::Ambient;
+pub use waiting::Waiting;

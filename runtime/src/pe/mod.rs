@@ -244,7 +244,7 @@ impl Pe {
             hearers: services.iter().filter_map(|service| service.event).collect(),
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),
             running: Now::default(),
-            meter: node.balancer.is_some().then(Box::default),
+            meter: node.balancer.is_some().then(|| Box::new(Meter::new())),
             times: node.is_timed.then(Box::default),
             inside: RefCell::default(),
             inside_from: Cell::new(0),

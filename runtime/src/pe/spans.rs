@@ -147,6 +147,9 @@ impl Pe {
         if let Some(timeline) = &self.timeline {
             timeline.rest();
         }
+        if let Some(meter) = &self.meter {
+            meter.rest();
+        }
     }
 
     /// Leaves events that have waited for long with the writer. To be called before a sleep.

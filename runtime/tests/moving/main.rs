@@ -7,6 +7,7 @@ mod balanced;
 mod every_path;
 mod kinds;
 mod lifecycle;
+mod measured;
 mod reductions;
 mod sections;
 mod state;

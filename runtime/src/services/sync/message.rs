@@ -45,6 +45,7 @@ pub(super) enum Round {
 /// What one PE has: its elements, and the time that it took for everything else.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct MeasuredHere {
+    /// In seconds.
     pub(super) fixed: f64,
     pub(super) elements: Vec<MeasuredElement>,
 }
@@ -53,7 +54,10 @@ pub(super) struct MeasuredHere {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MeasuredElement {
     pub(super) member: Member,
-    pub(super) load: f64,
+    /// The seconds that its entries have taken.
+    pub(super) time: f64,
+    /// Its load, if it says that itself.
+    pub(super) said: Option<f64>,
     pub(super) bytes: u64,
     pub(super) may_move: bool,
     pub(super) position: Option<[f64; 3]>,

@@ -26,6 +26,7 @@ mod measuring;
 mod message;
 mod planning;
 mod state;
+mod units;
 
 use crate::base::typed_box::TypedBox;
 use crate::model::envelope::{SystemMessage, opened};
@@ -36,6 +37,7 @@ use crate::pe::{ChareEvent, Pe, Service};
 use message::{Round, SyncMessage};
 use state::{Luggage, Syncs, Waiting, send, state, tell_all};
 use std::cell::RefCell;
+use std::time::Duration;
 
 pub(crate) use message::ID;
 pub(crate) use state::GoesOn;
@@ -118,8 +120,16 @@ pub(crate) fn wait(pe: &Pe, member: Target, goes_on: GoesOn) {
 
 fn hear(pe: &Pe, event: &mut ChareEvent<'_>) {
     match event {
-        ChareEvent::Gone { chare, parcel, .. } | ChareEvent::Leaves { chare, parcel } => {
-            if let Some(luggage) = pack(pe, chare.target) {
+        ChareEvent::Gone { chare, parcel, .. } => {
+            // What it has done, nobody will do again.
+            take_time(pe, chare.target);
+            if let Some(luggage) = pack(pe, chare.target, Duration::ZERO) {
+                parcel.put(ID, luggage);
+            }
+        }
+        ChareEvent::Leaves { chare, parcel } => {
+            let time = take_time(pe, chare.target);
+            if let Some(luggage) = pack(pe, chare.target, time) {
                 parcel.put(ID, luggage);
             }
         }
@@ -131,8 +141,8 @@ fn hear(pe: &Pe, event: &mut ChareEvent<'_>) {
             .take::<Luggage>(ID)
         {
             Ok(luggage) => {
-                if let Some(luggage) = luggage {
-                    state(pe).borrow_mut().counts.end(luggage.next);
+                if let Some(next) = luggage.and_then(|luggage| luggage.next) {
+                    state(pe).borrow_mut().counts.end(next);
                 }
                 let takes_part = pe.places.borrow().collection(*id).is_some_and(|local| local.info.syncs());
                 if takes_part {
@@ -147,20 +157,28 @@ fn hear(pe: &Pe, event: &mut ChareEvent<'_>) {
     }
 }
 
-fn pack(pe: &Pe, member: Target) -> Option<Luggage> {
-    let mut syncs = state(pe).borrow_mut();
-    let next = syncs.next.remove(&member)?;
-    Some(Luggage { next, waiting: syncs.waiting.remove(&member) })
+/// Takes out the time that a chare has taken since a balancer asked last, if that is measured.
+fn take_time(pe: &Pe, chare: Target) -> Duration {
+    pe.meter.as_ref().map_or(Duration::ZERO, |meter| meter.take_one(chare))
 }
 
-fn unpack(pe: &Pe, member: Target, Luggage { next, waiting }: Luggage) {
+fn pack(pe: &Pe, member: Target, time: Duration) -> Option<Luggage> {
+    let mut syncs = state(pe).borrow_mut();
+    let (next, waiting) = (syncs.next.remove(&member), syncs.waiting.remove(&member));
+    (next.is_some() || !time.is_zero()).then_some(Luggage { next, waiting, time })
+}
+
+fn unpack(pe: &Pe, member: Target, Luggage { next, waiting, time }: Luggage) {
     {
         let mut syncs = state(pe).borrow_mut();
-        syncs.next.insert(member, next);
+        syncs.next.extend(next.map(|next| (member, next)));
         if waiting.is_some() {
             chare_lrts::sometimes!("an element moved while it waited for a sync");
         }
         syncs.waiting.extend(waiting.map(|waiting| (member, waiting)));
+    }
+    if let Some(meter) = pe.meter.as_ref().filter(|_| !time.is_zero()) {
+        meter.add(member, time);
     }
     carrying_out::go_on_if_over(pe, member);
 }

@@ -2,6 +2,7 @@
 
 use super::message::{MeasuredHere, Member, Round, SyncMessage};
 use super::state::{send, state, tell_all};
+use super::units::Unit;
 use crate::model::ids::PeId;
 use crate::model::loads::{Measured, Object};
 use crate::pe::Pe;
@@ -46,11 +47,13 @@ fn plan(
     let strategies = Strategies::named(name).map_err(|error| error.to_string())?;
     let mut measured = Measured::new(topology.nodes(), topology.pes_per_node());
     let mut members = Vec::new();
+    let unit = Unit::of(all.iter().map(|(_, here)| here));
     for (at, MeasuredHere { fixed, elements }) in all {
-        *measured.fixed.get_mut(at.0 as usize).ok_or_else(|| format!("{at} does not exist"))? = fixed;
+        let fixed_here = measured.fixed.get_mut(at.0 as usize);
+        *fixed_here.ok_or_else(|| format!("{at} does not exist"))? = unit.fixed(fixed);
         for element in elements {
             let array = element.member.0.serial;
-            let object = Object::new(at, element.load);
+            let object = Object::new(at, unit.load(&element));
             measured.objects.push(Object {
                 bytes: element.bytes,
                 may_move: element.may_move,

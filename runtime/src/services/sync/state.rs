@@ -12,6 +12,7 @@ use crate::pe::Pe;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
+use std::time::Duration;
 
 /// The way in which an element goes on that waits.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -31,8 +32,11 @@ pub(super) struct Waiting {
 /// What an element takes along.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Luggage {
-    pub(super) next: u64,
+    /// Its next sync, if it has come to one.
+    pub(super) next: Option<u64>,
     pub(super) waiting: Option<Waiting>,
+    /// The time that its entries have taken since a balancer asked last.
+    pub(super) time: Duration,
 }
 
 /// The syncs as one PE knows them.
