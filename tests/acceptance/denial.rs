@@ -2,7 +2,7 @@
 //! user is told once, and nothing is lost; where nothing else is allowed, the job ends with one sentence.
 
 use crate::run::run;
-use chare_tests::Outcome;
+use chare_tests::{Outcome, Row};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -111,13 +111,10 @@ fn what_a_layout_selects_arrives_where_its_memory_cannot_be_mapped_any_more() {
         let outcome = run(denied(program, &arguments));
         is_right(&outcome);
         // Of the second half, whose memory the other node shares and this one cannot map.
-        let line =
-            outcome.stdout.lines().find(|line| line.starts_with("node 1 ") && line.contains("layouts"));
-        let words: Vec<&str> = line.expect("`+stats` tells of layouts").split_whitespace().collect();
-        let count = |of: &str| -> u64 {
-            let at = words.iter().position(|word| *word == of).expect("every method has its count");
-            words[at + 1].parse().expect("a number")
-        };
+        let rows = Row::all(&outcome.stdout);
+        let row = rows.iter().find(|row| row.name == "node 1 outside, layouts");
+        let row = row.expect("`+stats` tells of layouts");
+        let count = |of: &str| row.count(of).expect("every method has its count");
         // By the kernel, whichever way is quicker, or fetched with all that lies between.
         let read = count("sieved") + count("vectored");
         assert_eq!(read, if is_mapped { 10 } else { 0 }, "{options}: {outcome:?}");

@@ -2,7 +2,7 @@
 
 use crate::kill::introduced;
 use crate::run::run;
-use chare_tests::Running;
+use chare_tests::{Running, counted};
 use rustix::process::{Signal, kill_process};
 use std::process::Command;
 use std::time::Duration;
@@ -23,11 +23,7 @@ fn copies(arguments: &str) -> [u64; 5] {
 fn copies_of(command: Command) -> [u64; 5] {
     let outcome = run(command);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    let counts = outcome.stdout.lines().filter_map(|line| line.split_once("  layouts stepped"));
-    counts.fold([0; 5], |sums, (_, counts)| {
-        let mut counts = counts.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
-        sums.map(|sum| sum + counts.next().expect("a number of each"))
-    })
+    ["stepped", "packed", "sieved", "vectored", "helped"].map(|name| counted(&outcome.stdout, name))
 }
 
 #[test]

@@ -1,22 +1,36 @@
 //! Zero copies and zero encodes, proved by the counts of `+stats`.
 
 use crate::run::{probe, run};
-use chare_tests::Outcome;
+use chare_tests::{Outcome, Row, counted};
 
-/// The counter `name` of every line of `+stats`.
+/// The counter `name` of every PE, and of what happened outside of PEs.
 fn counters(outcome: &Outcome, name: &str) -> Vec<u64> {
-    let lines = outcome.stdout.lines().filter(|line| line.contains(" entries ") && line.contains(" idle "));
-    let counters: Vec<u64> = lines
-        .map(|line| {
-            let mut words = line.split_whitespace().skip_while(|word| *word != name);
-            words
-                .nth(1)
-                .and_then(|word| word.parse().ok())
-                .unwrap_or_else(|| panic!("no `{name}` in: {line}"))
-        })
-        .collect();
+    let rows = Row::all(&outcome.stdout).into_iter().filter(|row| !row.is_sum());
+    let counters: Vec<u64> = rows.filter_map(|row| row.count(name)).collect();
     assert!(!counters.is_empty(), "no statistics in:\n{}", outcome.stdout);
     counters
+}
+
+#[test]
+fn tables_fit_a_terminal_and_have_their_sums() {
+    let outcome = run(probe("lend +n 2 +p 2 +stats +times"));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let rows = Row::all(&outcome.stdout);
+    assert_eq!(rows.iter().filter(|row| row.name.starts_with("PE ")).count(), 4, "{outcome:?}");
+    for node in ["node 0", "node 1"] {
+        assert!(rows.iter().any(|row| row.name == format!("{node} in all")), "{outcome:?}");
+    }
+    let entries = counted(&outcome.stdout, "entries");
+    assert!(entries >= 10 && counted(&outcome.stdout, "sent") >= entries, "{outcome:?}");
+    let of_tables = |line: &&str| {
+        ["PE ", "node 0 ran", "node 0  ", "node 1 ran"].iter().any(|start| line.starts_with(start))
+            || line.contains(" in all")
+    };
+    let lines: Vec<&str> = outcome.stdout.lines().filter(of_tables).collect();
+    assert!(lines.iter().all(|line| line.len() <= 100), "{lines:#?}");
+    // Where the time went, by entry, the longest first.
+    let ran = |name: &str| lines.iter().any(|line| line.contains(" ran ") && line.ends_with(name));
+    assert!(ran("  probe::Member::borrow") && ran("  main") && ran("  in all"), "{lines:#?}");
 }
 
 #[test]
@@ -63,13 +77,11 @@ fn copies_in_six(arguments: &str) -> [u64; 6] {
     let outcome = run(probe(&format!("{arguments} +n 6 +p 2 +stats")));
     assert_eq!(outcome.code, Some(0), "{arguments}: {outcome:?}");
     let mut copies = [0; 6];
-    // What comes down the tree is copied for the node: such copies stand in its line, not in those of its PEs.
-    for line in outcome.stdout.lines().filter(|line| line.starts_with("node ") && line.contains(" entries "))
-    {
-        let mut words = line.split_whitespace();
-        let node: usize = words.nth(1).and_then(|word| word.parse().ok()).expect("node NUMBER");
-        let mut words = words.skip_while(|word| *word != "copies");
-        copies[node] = words.nth(1).and_then(|word| word.parse().ok()).expect("copies NUMBER");
+    // What comes down the tree is copied for the node: such copies stand in its row, not in those of its PEs.
+    for row in Row::all(&outcome.stdout).iter().filter(|row| row.name.ends_with(" outside")) {
+        let node: usize =
+            row.name.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("node NUMBER outside");
+        copies[node] = row.count("copies").expect("a row of counters");
     }
     let pes = counters(&outcome, "copies").iter().sum::<u64>() - copies.iter().sum::<u64>();
     assert_eq!(pes, 0, "{outcome:?}");
@@ -113,12 +125,14 @@ fn a_large_readonly_value_is_there_once_in_each_process_or_mapped() {
 fn a_layout_that_the_peer_keeps_is_not_told_again() {
     let outcome = run(probe("select +n 2 +stats"));
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    let lines: Vec<&str> = outcome.stdout.lines().filter(|line| line.contains("layouts")).collect();
-    let [line] = lines[..] else { panic!("the receiver alone counts copies by layouts: {outcome:?}") };
-    let counts = line.split("layouts").last().expect("it has them").split_whitespace();
-    let counts: Vec<u64> = counts.filter_map(|word| word.parse().ok()).collect();
     // The receiver steps through the sender's memory each time, on its PE's own thread; the sender packs nothing.
-    assert_eq!((line.starts_with("PE 1 "), &counts[..]), (true, &[21, 0, 0, 0, 0][..]), "{outcome:?}");
+    let rows: Vec<Row> =
+        Row::all(&outcome.stdout).into_iter().filter(|row| row.count("stepped").is_some()).collect();
+    let stepped = rows.iter().find(|row| row.name == "PE 1, layouts").and_then(|row| row.count("stepped"));
+    assert_eq!(stepped, Some(21), "{outcome:?}");
+    let counted =
+        ["stepped", "packed", "sieved", "vectored", "helped"].map(|name| counted(&outcome.stdout, name));
+    assert_eq!(counted, [21, 0, 0, 0, 0], "{outcome:?}");
     // An index takes two bytes or more, so that telling them all each time would take 200 KB.
     let bytes = counters(&outcome, "bytes").iter().sum::<u64>();
     assert!((10_000..40_000).contains(&bytes), "{bytes} bytes: {outcome:?}");

@@ -1,6 +1,7 @@
 //! Zero-copy ping-pong over every path, and its tables.
 
 use crate::{pass, run};
+use chare_tests::Row;
 
 /// Whether the kernel lets processes of this machine copy each other's memory.
 fn kernel_copies() -> bool {
@@ -136,7 +137,7 @@ fn pingpong_passes_options_on_to_every_path() {
     for path in ["memcpy", "shm", "tcp", "emulated"] {
         assert!(outcome.stdout.contains(&format!("path {path}:")), "{outcome:?}");
     }
-    let counters = outcome.stdout.lines().filter(|line| line.starts_with("PE 1 ") && line.contains("sent"));
+    let counters = Row::all(&outcome.stdout).into_iter().filter(|row| row.name == "PE 1");
     assert!(counters.count() >= 4, "each run prints its counters: {outcome:?}");
 }
 

@@ -1,6 +1,7 @@
 //! Jacobi's method in two and three dimensions, in every mode.
 
 use crate::{SHAPES, everywhere, pass, run};
+use chare_tests::counted;
 
 #[test]
 fn jacobi2d_converges_whatever_the_number_of_blocks() {
@@ -67,13 +68,7 @@ fn stencil3d_finds_what_a_sequential_sweep_finds_in_every_mode() {
 
 /// The copies by layouts of all nodes, as `+stats` tells: from layout to layout, packed, sieved, by vectors.
 fn copies_by_layouts(said: &str) -> [u64; 4] {
-    let mut sums = [0; 4];
-    for line in said.lines().filter_map(|line| line.split_once("  layouts stepped")) {
-        let words = line.1.split_whitespace();
-        let counts = words.filter_map(|word| word.parse::<u64>().ok());
-        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-    }
-    sums
+    ["stepped", "packed", "sieved", "vectored"].map(|name| counted(said, name))
 }
 
 #[test]

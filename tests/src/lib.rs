@@ -23,4 +23,4 @@ pub use program::Program;
 pub use providers::providers;
 pub use running::{Outcome, Running};
 pub use seat::{Seat, own_processors};
-pub use stats::counted;
+pub use stats::{Row, counted};

@@ -76,25 +76,14 @@ impl Counters {
         self.copied_bytes.add(bytes as u64);
     }
 
-    /// The counters as one line for humans.
-    pub(crate) fn describe(&self, name: &str, lifetime_ns: u64) -> String {
-        let counts =
-            [&self.stepped, &self.packed, &self.sieved, &self.vectored, &self.helped].map(Counter::read);
-        let layouts = match counts {
-            [0, 0, 0, 0, 0] => String::new(),
-            [stepped, packed, sieved, vectored, helped] => format!(
-                "  layouts stepped {stepped:>6} packed {packed:>6} sieved {sieved:>6} vectored {vectored:>6} helped {helped:>6}"
-            ),
-        };
-        format!(
-            "{name:<8} sent {:>9}  entries {:>9}  network bytes {:>12}  encodes {:>7}  copies {:>6} ({} bytes)  idle {:>3} %{layouts}",
-            self.sent.read(),
-            self.entries.read(),
-            self.bytes.read(),
-            self.encodes.read(),
-            self.copies.read(),
-            self.copied_bytes.read(),
-            self.idle_ns.read() * 100 / lifetime_ns.max(1),
-        )
+    /// Messages, entries, bytes, encodings, copies, their bytes, and nanoseconds without work.
+    pub(crate) fn figures(&self) -> [u64; 7] {
+        let Self { sent, entries, bytes, encodes, copies, copied_bytes, idle_ns, .. } = self;
+        [sent, entries, bytes, encodes, copies, copied_bytes, idle_ns].map(Counter::read)
+    }
+
+    /// Passes over layouts: stepped, packed, sieved, vectored, and those that this process helped with.
+    pub(crate) fn layouts(&self) -> [u64; 5] {
+        [&self.stepped, &self.packed, &self.sieved, &self.vectored, &self.helped].map(Counter::read)
     }
 }

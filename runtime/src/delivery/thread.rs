@@ -76,6 +76,7 @@ pub(super) fn clear(pe: &Pe) {
     if let Err(error) = pe.clear() {
         pe.node.fail_after_end(error);
     }
+    pe.leave_times();
     pe.end_timeline();
 }
 

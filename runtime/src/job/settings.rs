@@ -86,6 +86,8 @@ pub struct Config {
     pub seed: Option<u64>,
     /// `+stats`: print counters per PE at the end.
     pub stats: bool,
+    /// `+times`: print how often each entry ran, and how long.
+    pub times: bool,
     /// `+dashboard`: the address at which node 0 serves the job's dashboard.
     pub dashboard: Option<SocketAddr>,
     /// The processors that a batch system gave to this process, where nobody has said how many PEs are to use them.
@@ -128,6 +130,7 @@ impl Default for Config {
             hosts: None,
             seed: None,
             stats: false,
+            times: false,
             dashboard: None,
             idle_processors: None,
             program_arguments: Vec::new(),

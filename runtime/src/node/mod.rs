@@ -10,6 +10,7 @@ mod departures;
 pub(crate) mod devices;
 mod end;
 mod ending;
+pub(crate) mod entry_times;
 mod firing;
 mod held_back;
 mod large_messages;
@@ -48,6 +49,7 @@ use crossbeam_utils::CachePadded;
 use departures::Departures;
 use devices::Devices;
 use end::End;
+use entry_times::EntryTimes;
 use held_back::HeldBack;
 use large_messages::LargeMessages;
 use ledger::Ledger;
@@ -141,6 +143,8 @@ pub(crate) struct Node {
     /// How laid-out memory of other processes is brought here, if the costs do not choose.
     pub(crate) layout_method: Option<LayoutMethod>,
     pub(crate) ways_taken: WaysTaken,
+    /// What its PEs have left, if times are taken.
+    pub(crate) entry_times: EntryTimes,
     /// Counters, one per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
     /// Counters of events outside entries, written by any thread.
@@ -211,6 +215,7 @@ impl Node {
             known_layouts: KnownLayouts::default(),
             layout_method,
             ways_taken: WaysTaken::new(tells_ways),
+            entry_times: EntryTimes::default(),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: clock::now(),

@@ -90,6 +90,13 @@ impl Pe {
         }
     }
 
+    /// Leaves the times of entries with the node, if times are taken. To be called when the PE ends.
+    pub(crate) fn leave_times(&self) {
+        if let Some(times) = &self.times {
+            self.node.entry_times.add(times.all());
+        }
+    }
+
     /// Like [`Pe::run_as`], for a call from inside an entry, like a function.
     pub(crate) fn run_inside<R>(&self, kind: Kind, running: Running, body: impl FnOnce() -> R) -> R {
         let _span = self.span(|| running.as_span(kind));

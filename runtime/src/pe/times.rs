@@ -1,22 +1,12 @@
-//! Times of entries on one PE: how often each ran, and how long. Taken only while somebody may look (`+dashboard`).
+//! Times of entries on one PE: how often each ran, and how long. Taken only where somebody may look (`+dashboard`) or will (`+times`).
 //!
 //! The time of an entry is that of its own code and of the calls that it makes like functions. An `async` entry counts each time that it
 //! goes on. Two readings of the clock and a look into a table: some 60 ns for each entry.
 
+pub(crate) use crate::node::entry_times::{EntryName, Spent};
 use chare_lrts::clock;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::time::Duration;
-
-/// Chare type and entry.
-pub(crate) type EntryName = (&'static str, &'static str);
-
-/// How often an entry ran, and how long.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Spent {
-    pub(crate) runs: u64,
-    pub(crate) time: Duration,
-}
 
 /// The times of one PE's entries.
 #[derive(Default)]
@@ -30,8 +20,7 @@ impl Times {
         let time = clock::since(since);
         let mut times = self.0.borrow_mut();
         let spent = times.entry(entry).or_default();
-        spent.runs += 1;
-        spent.time += time;
+        spent.add(Spent { runs: 1, time });
         result
     }
 

@@ -142,6 +142,9 @@ struct Options {
     /// Print counters per PE at the end
     #[arg(long)]
     stats: bool,
+    /// Print how often each entry ran, and how long
+    #[arg(long)]
+    times: bool,
     /// Serve a page and metrics of the job, here [default: a free port]
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = true,
           default_missing_value = DASHBOARD_HERE)]
@@ -238,6 +241,7 @@ impl Config {
             hosts: options.hosts,
             seed: options.seed,
             stats: options.stats,
+            times: options.times,
             dashboard: options.dashboard,
             idle_processors,
             program_arguments,

@@ -19,6 +19,7 @@ mod no_launcher;
 #[cfg(not(feature = "net"))]
 mod not_managed;
 mod start;
+mod table;
 mod telling;
 
 use crate::base::numbering::JobNumbers;
@@ -52,7 +53,7 @@ use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use telling::{Refusal, describe, print, refuse, report, say};
+use telling::{Refusal, describe, describe_times, print, refuse, report, say};
 
 /// How long PEs may go on with the entries they are in after a job has failed.
 const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -234,7 +235,7 @@ impl Program {
             processors: cpus,
             pin: true,
             shuffle: self.config.shuffle,
-            is_timed: self.config.dashboard.is_some(),
+            is_timed: self.config.dashboard.is_some() || self.config.times,
             tells_ways: self.config.stats,
             balancer: self.config.balancer.as_deref().map(Arc::from),
             balance_every: self.config.balance_every,
@@ -276,7 +277,7 @@ impl Program {
     /// What was asked for that such a job has not, in words.
     #[cfg(feature = "sim")]
     fn simulated_pes(&self) -> Result<u32, &'static str> {
-        let Config { nodes, pes_per_node, pemap, mpi, device, dashboard, .. } = &self.config;
+        let Config { nodes, pes_per_node, pemap, mpi, device, dashboard, times, .. } = &self.config;
         let ReachOptions { trace, trace_window, fault, .. } = self.network.clone();
         let Pes::Number(pes) = *pes_per_node else {
             return Err(
@@ -296,9 +297,9 @@ impl Program {
                 "`+sim` has a network of its own: leave out the options that choose another or its paths",
             );
         }
-        if pemap.is_some() || dashboard.is_some() {
+        if pemap.is_some() || dashboard.is_some() || *times {
             return Err(
-                "`+sim` runs all PEs on one thread, in a time of their own: leave out `+pemap` and `+dashboard`",
+                "`+sim` runs all PEs on one thread, in a time of their own: leave out `+pemap`, `+dashboard` and `+times`",
             );
         }
         match device {
@@ -397,6 +398,9 @@ impl Program {
         life::close(&node);
         if self.config.stats {
             print(&describe(&node));
+        }
+        if self.config.times {
+            print(&describe_times(&node));
         }
         // Not before: drops at the end may have failed.
         End { result: life::result(&node), is_quiet, outcome: Some(node.outcome().clone()) }

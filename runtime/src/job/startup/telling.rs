@@ -1,7 +1,9 @@
 //! What a process of a job tells: errors, to whoever started it, and the counters of `+stats`, to its standard output.
 
+use super::table::{self, Row};
 use crate::job::settings::WRONG_OPTION;
 use crate::model::error::JobError;
+use crate::model::ids::PeId;
 use crate::node::Node;
 use chare_lrts::bootstrap::launched::Control;
 use chare_lrts::clock;
@@ -59,14 +61,11 @@ pub(super) fn report(control: &Control, error: &JobError) {
 
 /// The counters that `+stats` prints.
 pub(super) fn describe(node: &Node) -> String {
-    let lifetime_ns = clock::since(node.started).as_nanos() as u64;
-    let mut text = String::new();
-    for (pe, counters) in node.pes().zip(&node.counters) {
-        text += &counters.describe(&pe.to_string(), lifetime_ns);
-        text.push('\n');
-    }
-    text += &node.outside.describe(&node.id.to_string(), lifetime_ns);
-    text.push('\n');
+    let of_pe = |(pe, counters): (PeId, _)| Row { name: pe.to_string(), counters, is_pe: true };
+    let pes = node.pes().zip(node.counters.iter().map(|counters| &***counters)).map(of_pe);
+    let outside = Row { name: format!("{} outside", node.id), counters: &node.outside, is_pe: false };
+    let rows: Vec<Row<'_>> = pes.chain([outside]).collect();
+    let mut text = table::counted(&node.id.to_string(), &rows, clock::since(node.started));
     for held in node.devices.opened() {
         text += &format!("{}, {}: {}\n", node.id, held.device.info(), held.ways);
     }
@@ -77,4 +76,10 @@ pub(super) fn describe(node: &Node) -> String {
         text += &format!("{} -> {peer}: {path}; used: {used}\n", node.id);
     }
     text
+}
+
+/// The times of entries that `+times` prints.
+pub(super) fn describe_times(node: &Node) -> String {
+    let of_all = clock::since(node.started) * node.pes().count() as u32;
+    table::times(&node.id.to_string(), &node.entry_times.by_time(), of_all)
 }
