@@ -104,7 +104,7 @@ mod transfer;
 
 pub use api::again::{Again, Balanced};
 pub use api::array_options::ArrayOptions;
-pub use api::balancing::{Balancer, BalancerError, balance_by};
+pub use api::balancing::{Balancer, BalancerError, balance_by, read_balancings};
 pub use api::collective::exchange::Exchange;
 pub use api::collective::gather::Gather;
 pub use api::collective::gathered::Gathered;
@@ -174,7 +174,7 @@ pub use model::error::{JobError, NameError, NoAnswer};
 pub use model::ids::{NodeId, PeId};
 pub use model::index::ArrayIndex;
 pub use model::index_range::indices;
-pub use model::loads::{Edge, Loads, LoadsError, Measured, Moves, Object};
+pub use model::loads::{BalanceRecord, Edge, Loads, LoadsError, Measured, Moves, Object};
 pub use model::nocopy::{
     Buffer, BufferMut, BufferSelection, Completion, DeviceLanding, DevicePosted, DeviceReceived,
     DeviceSourceHandle, DeviceTargetHandle, DeviceTransferError, DeviceTransferFailed, DeviceTransferred,
@@ -191,6 +191,7 @@ pub use model::reduction::reducers::{
 };
 pub use model::registry::{Instantiated, Migrates, Movable, Syncs, This};
 pub use model::reply::Reply;
+pub use node::balancing::BalanceWhen;
 pub use node::lending::transfers::Status;
 pub use pe::future_set::FutureSet;
 pub use pe::futures::Future;

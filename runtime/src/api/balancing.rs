@@ -1,7 +1,7 @@
 //! Balancing as programs and tests use it: balancers by name, one of the program's own without a job, and loads in files.
 
 use crate::model::ids::PeId;
-use crate::model::loads::{Loads, Moves};
+use crate::model::loads::{BalanceRecord, Loads, Moves};
 pub use crate::services::balance::BalancerError;
 use crate::services::balance::Strategies;
 use chare_lrts::codec;
@@ -89,6 +89,60 @@ impl Balancer {
     pub fn plan(&self, balancing: u64, loads: &Loads) -> Moves {
         self.strategies.turn(balancing).plan(loads)
     }
+}
+
+/// Reads the balancings that a job with `+balance_dump FILE` has written, in their order: to try other balancers on its loads, and one's own.
+///
+/// # Errors
+/// When the file cannot be read, or a line of it is no balancing; the error names the line.
+///
+/// ```
+/// use chare::prelude::*;
+/// use chare::{Balancer, Job, ThisMigrant};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Block;
+///
+/// #[chare(array, migrate)]
+/// impl Block {
+///     #[entry]
+///     fn new() -> Self {
+///         Self
+///     }
+///
+///     #[load]
+///     fn load(&self) -> f64 {
+///         1.0 + self.this_index() as f64
+///     }
+/// }
+///
+/// let file = std::env::temp_dir().join(format!("balancings-{}", std::process::id()));
+/// let job = Job::in_process(1, 2).balancer("greedy_refine").balance_dump(&file).run(|| async {
+///     BlockProxy::create(4);
+///     chare::quiescence().await;
+///     chare::balance();
+///     chare::quiescence().await;
+/// });
+/// assert_eq!(job.unwrap(), 0);
+///
+/// let balancings = chare::read_balancings(&file)?;
+/// assert_eq!(balancings.len(), 1);
+/// let again = Balancer::named("greedy_refine").unwrap().plan(0, &balancings[0].loads);
+/// assert_eq!(again.planned(), balancings[0].moves);
+/// # std::fs::remove_file(&file)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn read_balancings(path: impl AsRef<Path>) -> io::Result<Vec<BalanceRecord>> {
+    let path = path.as_ref();
+    let text = std::fs::read_to_string(path)?;
+    let read = |(number, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| {
+            let why = format!("line {} of {} is no balancing: {error}", number + 1, path.display());
+            io::Error::new(io::ErrorKind::InvalidData, why)
+        })
+    };
+    text.lines().enumerate().map(read).collect()
 }
 
 impl Loads {

@@ -95,6 +95,13 @@ impl Headroom {
         self.note(bytes, bytes)
     }
 
+    /// Bytes that may come to this node before its share of the host has too little left.
+    pub(crate) fn room(&self) -> u64 {
+        let share = left_bytes() / u64::from(self.host_nodes);
+        let left = left_addresses().map_or(share, |addresses| addresses.min(share));
+        left.saturating_sub(share_bytes(self.host_nodes) / RESERVE_PART)
+    }
+
     fn note(&self, bytes: u64, needed_bytes: u64) -> Result<Option<u64>, String> {
         let less = |left: u64| Some(left.saturating_sub(bytes));
         let before = self.until_look.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
@@ -161,6 +168,8 @@ mod tests {
         let headroom = Headroom::new(1);
         assert!(headroom.lend(1 << 50).is_ok_and(|step| step.is_some()), "the program has it already");
         assert_eq!(headroom.fetch(1), Ok(None));
+        assert!((1..host_memory_bytes()).contains(&headroom.room()));
+        assert!(Headroom::new(4).room() < host_memory_bytes() / 4);
         let refusal = headroom.fetch(host_memory_bytes()).unwrap_err();
         assert!(refusal.contains("bytes of memory left"), "{refusal}");
     }

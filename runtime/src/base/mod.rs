@@ -16,6 +16,7 @@ pub(crate) mod numbering;
 pub(crate) mod panics;
 pub(crate) mod processors;
 pub(crate) mod recent;
+pub(crate) mod reservoir;
 pub(crate) mod seen_numbers;
 pub(crate) mod sleep;
 pub(crate) mod spsc;

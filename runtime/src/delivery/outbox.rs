@@ -83,10 +83,16 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
             let work = || Work::message(options.clone(), Body::Call(make()));
             pe.queue.borrow_mut().push_made(options, || Queued::Work(work()));
         }
-        Recalled::On(to) if to == pe.id => send_away(pe, options.clone(), make()),
-        Recalled::On(to) if pe.has_timeline() => {
+        Recalled::On(to) if to == pe.id => {
+            let call = make();
+            pe.sample_call(&call);
+            send_away(pe, options.clone(), call);
+        }
+        Recalled::On(to) if pe.sees_calls() => {
             cold_path();
-            send(pe, to, Envelope { options: options.clone(), body: Body::Call(make()) });
+            let call = make();
+            pe.sample_call(&call);
+            send(pe, to, Envelope { options: options.clone(), body: Body::Call(call) });
         }
         Recalled::On(to) => match pe.node.rank_here(to) {
             Some(rank) if options.is_sorted() => {
@@ -130,6 +136,7 @@ fn locate_unremembered(pe: &Pe, target: &Target) -> Option<PeId> {
 
 /// Sends a call of a chare whose place is not remembered.
 fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
+    pe.sample_call(&call);
     let is_plain = options.is_default() && call.is_plain();
     let chare = if is_plain { pe.places.borrow_mut().find(call.target) } else { None };
     match chare {

@@ -74,7 +74,7 @@ fn call_written(
 /// block can.
 fn locate(pe: &Pe, target: &Target, entry: &EntryRegistration) -> Option<(PeId, PlainCall)> {
     let is_within = matches!(target, Target::Member(collection, _) if pe.within(*collection).is_some());
-    if is_within || pe.has_timeline() {
+    if is_within || pe.sees_calls() {
         return None;
     }
     // A PE that the job has not is the outbox's to tell of.

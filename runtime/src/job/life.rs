@@ -17,6 +17,7 @@ use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::model::nocopy::LayoutMethod;
 use crate::model::topology::Topology;
+use crate::node::balancing::{BalanceWhen, Balancing};
 use crate::node::devices::{self, DeviceChoice, Devices};
 use crate::node::{Above, Ending, Node};
 use crate::pe::running::Running;
@@ -65,8 +66,8 @@ pub(crate) struct NodeOptions {
     pub(crate) tells_ways: bool,
     /// The balancers that take turns, as they were named.
     pub(crate) balancer: Option<Arc<str>>,
-    /// How often they have a turn without a sync, if they have.
-    pub(crate) balance_every: Option<Duration>,
+    /// When they have their turns; what they look at follows from their names.
+    pub(crate) balancing: Balancing,
     /// Whether entries that may be called again are, wherever they might be.
     pub(crate) begins_anew: bool,
     /// The devices of the host.
@@ -90,7 +91,7 @@ pub(crate) fn open(
     bootstrap: &mut dyn Bootstrap,
 ) -> Result<ReadyNode, JobError> {
     check_names()?;
-    check_balancer(options.balancer.as_deref())?;
+    let balancing = balancing_of(options)?;
     devices::require(&options.device)
         .map_err(|error| JobError::Config(format!("`+device {}` finds none: {error}", options.device)))?;
     options.network.listening.check().map_err(|error| JobError::Config(error.to_string()))?;
@@ -107,8 +108,8 @@ pub(crate) fn open(
     tell_of_paths(&topology, id, &network);
     let (is_timed, mailbox_bound, layout_method) = (options.is_timed, options.mailbox, options.layouts);
     let (tells_ways, begins_anew) = (options.tells_ways, options.begins_anew);
-    let (balancer, balance_every) = (options.balancer.clone(), options.balance_every);
-    let turns = Above { balancer, balance_every, begins_anew, ..ABOVE };
+    let balancer = options.balancer.clone();
+    let turns = Above { balancer, balancing, begins_anew, ..ABOVE };
     let above = Above { is_timed, mailbox_bound, layout_method, tells_ways, ..turns };
     device::place_values();
     let devices = Devices::new(options.device.clone(), company.host_first, pes);
@@ -126,14 +127,15 @@ pub(crate) fn check_names() -> Result<(), JobError> {
     })
 }
 
-/// Checks the name of the balancer.
+/// What nodes are told of balancing: what was asked for, and what the balancers look at.
 ///
 /// # Errors
-/// When there is none of that name.
-pub(crate) fn check_balancer(name: Option<&str>) -> Result<(), JobError> {
-    name.map_or(Ok(()), |name| {
-        Strategies::named(name).map(drop).map_err(|error| JobError::Config(error.to_string()))
-    })
+/// When there is no balancer of that name.
+pub(crate) fn balancing_of(options: &NodeOptions) -> Result<Balancing, JobError> {
+    let balancers = options.balancer.as_deref().map(Strategies::named).transpose();
+    let balancers = balancers.map_err(|error| JobError::Config(error.to_string()))?;
+    let samples_calls = balancers.is_some_and(|balancers| balancers.need_edges());
+    Ok(Balancing { samples_calls, ..options.balancing.clone() })
 }
 
 /// Tells that a node has met the others, and by which paths it reaches them.
@@ -158,7 +160,7 @@ pub(crate) const ABOVE: Above = Above {
     layout_method: None,
     tells_ways: false,
     balancer: None,
-    balance_every: None,
+    balancing: Balancing { every: None, when: BalanceWhen::Always, dump: None, samples_calls: false },
     begins_anew: false,
 };
 

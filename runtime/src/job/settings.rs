@@ -3,6 +3,7 @@
 use super::cpus::CpuList;
 use super::pes::Pes;
 use crate::model::nocopy::LayoutMethod;
+use crate::node::balancing::BalanceWhen;
 use crate::node::devices::DeviceChoice;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::{FaultPlan, TraceWindow};
@@ -70,6 +71,10 @@ pub struct Config {
     pub balancer: Option<String>,
     /// `+balance_every`: how often the balancer has a turn without a sync.
     pub balance_every: Option<Duration>,
+    /// `+balance_when`: when the balancer has its turn.
+    pub balance_when: BalanceWhen,
+    /// `+balance_dump`: the file that what each balancing looks at and plans is written to, by node 0.
+    pub balance_dump: Option<PathBuf>,
     /// `+again`: entries that may be called again ([`Again`](crate::Again)) are, wherever they might be: to test them.
     pub again: bool,
     /// `+mailbox`: the messages that may wait for a PE from each other PE of its node; a PE that sends more waits.
@@ -122,6 +127,8 @@ impl Default for Config {
             shuffle: None,
             balancer: None,
             balance_every: None,
+            balance_when: BalanceWhen::Always,
+            balance_dump: None,
             again: false,
             mailbox: None,
             layouts: None,

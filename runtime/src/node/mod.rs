@@ -5,6 +5,7 @@
 
 mod arrival;
 pub(crate) mod backpressure;
+pub(crate) mod balancing;
 pub(crate) mod credit;
 mod departures;
 pub(crate) mod devices;
@@ -41,6 +42,7 @@ use crate::model::envelope::frame::Packed;
 use crate::model::ids::{NodeId, PeId, ServiceId};
 use crate::model::nocopy::LayoutMethod;
 use crate::model::topology::Topology;
+use balancing::Balancing;
 use chare_lrts::Lrts;
 use chare_lrts::clock;
 use chare_lrts::reach::Reach;
@@ -62,7 +64,7 @@ use std::any::Any;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use timeline::Writing;
 use ways_taken::WaysTaken;
 
@@ -115,8 +117,8 @@ pub(crate) struct Above {
     pub(crate) tells_ways: bool,
     /// The balancers that take turns, as they were named.
     pub(crate) balancer: Option<Arc<str>>,
-    /// How often they have a turn without a sync, if they have.
-    pub(crate) balance_every: Option<Duration>,
+    /// When they have their turns, and what they look at.
+    pub(crate) balancing: Balancing,
     /// Whether entries that may be called again are, wherever they might be: to test them.
     pub(crate) begins_anew: bool,
 }
@@ -154,8 +156,8 @@ pub(crate) struct Node {
     pub(crate) is_timed: bool,
     /// The balancers that take turns, as they were named.
     pub(crate) balancer: Option<Arc<str>>,
-    /// How often they have a turn without a sync, if they have.
-    pub(crate) balance_every: Option<Duration>,
+    /// When they have their turns, and what they look at.
+    pub(crate) balancing: Balancing,
     /// Whether entries that may be called again are, wherever they might be: to test them.
     pub(crate) begins_anew: bool,
     /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
@@ -189,7 +191,7 @@ impl Node {
     ) -> Self {
         let Above { look, open_all, services, is_timed, mailbox_bound, layout_method, tells_ways, .. } =
             above;
-        let Above { balancer, balance_every, begins_anew, .. } = above;
+        let Above { balancer, balancing, begins_anew, .. } = above;
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
         let frame_bytes_max = network.capabilities().frame_bytes_max;
@@ -221,7 +223,7 @@ impl Node {
             started: clock::now(),
             is_timed,
             balancer,
-            balance_every,
+            balancing,
             begins_anew,
             mailbox_bound,
             held_back: HeldBack::new(pes),
@@ -241,6 +243,11 @@ impl Node {
             timeline: Writing::default(),
             end: End::default(),
         }
+    }
+
+    /// Bytes of elements that may move here.
+    pub(crate) fn room(&self) -> u64 {
+        self.headroom.room()
     }
 
     /// Notes that memory of so many bytes is lent.

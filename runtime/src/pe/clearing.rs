@@ -1,6 +1,7 @@
 //! Clearing of a PE: what its tables keep of a chare is dropped when the chare goes; and at the job's end every value that user code may own,
 //! each by itself, in an order in which a drop can still reach the PE. There, a drop that panics takes no other value along.
 
+use super::places::Places;
 use super::{ChareEvent, Hearer, Pe};
 use crate::base::numbering::Numbers;
 use crate::base::panics;
@@ -83,7 +84,7 @@ impl Pe {
         for (running, task) in self.tasks.take_all() {
             panics.drop_apart(|| format!("the drop of a task, {},", running.describe()), task);
         }
-        let (chares, rest) = self.places.take().into_chares();
+        let (chares, rest) = self.places.replace(Places::new(true)).into_chares();
         for chare in chares {
             let (name, target) = (chare.identity().name(), chare.identity().target);
             panics.drop_apart(|| format!("{name}::drop of {}", show(name, target)), chare);

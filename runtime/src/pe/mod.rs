@@ -3,6 +3,7 @@
 //! a message between PEs and the work of a particular service never do.
 
 pub(crate) mod begun_calls;
+pub(crate) mod call_sample;
 mod clearing;
 pub(crate) mod creations;
 mod current;
@@ -43,6 +44,7 @@ use crate::node::mailbox::{Mailbox, Work};
 use crate::node::way::{Receiver, Sender};
 use crate::node::{Node, NodeService};
 use begun_calls::BegunCalls;
+use call_sample::CallSample;
 use creations::{CreatedChares, Epitaphs, Serials};
 use crossbeam_utils::CachePadded;
 use device_steps::DeviceSteps;
@@ -188,6 +190,10 @@ pub(crate) struct Pe {
     running: Now,
     /// The times of chares, if a balancer may ask for them.
     pub(crate) meter: Option<Box<Meter>>,
+    /// The calls of chares, if a balancer may ask for them.
+    pub(crate) call_sample: Option<Box<CallSample>>,
+    /// Whether calls to other PEs are seen one by one: by a timeline, or by a sample.
+    sees_calls: bool,
     /// The times of entries, if they are taken.
     pub(crate) times: Option<Box<Times>>,
     /// Calls that run inside `running`, like functions; the innermost comes last.
@@ -219,6 +225,7 @@ impl Pe {
         // Another seed for each PE: PEs that all shuffled alike would hide what their differences show.
         let seed_here = |seed: u64| seed.rotate_left(32).wrapping_add(u64::from(id.0));
         let first = node.numbers.first();
+        let samples = node.balancing.samples_calls;
         let queue = shuffle.map_or_else(RunQueue::new, |seed| RunQueue::shuffled(seed_here(seed)));
         Rc::new(Self {
             id,
@@ -231,7 +238,7 @@ impl Pe {
             releases: Releases::default(),
             device_steps: DeviceSteps::default(),
             frame: Cell::default(),
-            places: RefCell::default(),
+            places: RefCell::new(Places::new(!samples)),
             early: RefCell::new(Early::new(Arc::clone(&node.allowance))),
             begun_calls: BegunCalls::default(),
             futures: RefCell::new(Futures::new(first.futures)),
@@ -245,6 +252,8 @@ impl Pe {
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),
             running: Now::default(),
             meter: node.balancer.is_some().then(|| Box::new(Meter::new())),
+            call_sample: samples.then(|| Box::new(CallSample::new())),
+            sees_calls: samples || node.timeline.outlet().is_some(),
             times: node.is_timed.then(Box::default),
             inside: RefCell::default(),
             inside_from: Cell::new(0),

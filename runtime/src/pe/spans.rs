@@ -12,7 +12,8 @@
 use super::Pe;
 use super::timeline::Timeline;
 use crate::model::call_options::CallOptions;
-use crate::model::ids::PeId;
+use crate::model::envelope::Call;
+use crate::model::ids::{PeId, Target};
 use crate::model::registry::Identity;
 use crate::node::timeline::{Kind, Move, What};
 use std::hint::cold_path;
@@ -48,6 +49,24 @@ impl Pe {
     #[inline]
     pub(crate) fn has_timeline(&self) -> bool {
         self.timeline.is_some()
+    }
+
+    /// Whether calls to other PEs are seen one by one, and so go no short way: a timeline names them, or they are sampled.
+    #[inline]
+    pub(crate) fn sees_calls(&self) -> bool {
+        self.sees_calls
+    }
+
+    /// Offers a call to the sample of calls, if there is one.
+    #[cold]
+    pub(crate) fn sample_call(&self, call: &Call) {
+        if let Some(sample) = self.call_sample.as_ref().filter(|_| matches!(call.target, Target::Member(..)))
+        {
+            sample.offer(call, || {
+                let caller = self.running().identity().map(|caller| caller.target);
+                caller.filter(|caller| matches!(caller, Target::Member(..)))
+            });
+        }
     }
 
     /// Whether the PE has a timeline, or takes the times of entries or chares.

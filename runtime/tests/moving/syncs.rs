@@ -188,6 +188,32 @@ fn elements_are_balanced_every_so_often() {
     }
 }
 
+#[test]
+fn a_balancer_that_decides_itself_leaves_alone_what_costs_more_than_it_gains() {
+    let blocks = || async {
+        let (moves, done) = chare::future();
+        BlockProxy::create(6).run(done);
+        moves.await
+    };
+    let tried = move || async move {
+        let moves: u64 = blocks().await;
+        assert!(
+            moves < 6 * 3,
+            "{moves} moves: steps take microseconds, and a balancing takes as many as hundreds of them"
+        );
+    };
+    let job = Job::in_process(1, 2).balancer("rotate").balance_when(chare::BalanceWhen::Auto).run(tried);
+    assert_eq!(job.unwrap(), 0);
+    #[cfg(feature = "sim")]
+    {
+        // There nothing takes any time, so nothing can be gained.
+        let simulation = chare::Simulation::new(2, 2).balancer("rotate").audited();
+        let simulation = simulation.balance_when(chare::BalanceWhen::Auto);
+        let still = move || async move { assert_eq!(blocks().await, 0) };
+        assert_eq!(simulation.run(still).code().unwrap(), 0);
+    }
+}
+
 const RUNNERS: u64 = 6;
 
 /// How often runners have come to a sync, in the job that runs.

@@ -23,6 +23,7 @@ use crate::job::cpus::CpuList;
 use crate::job::pes::Pes;
 use crate::job::settings::Config;
 use crate::model::nocopy::LayoutMethod;
+use crate::node::balancing::BalanceWhen;
 use crate::node::devices::DeviceChoice;
 use arguments::Split;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
@@ -118,6 +119,12 @@ struct Options {
     /// Time between two turns of the balancer without a sync, such as 500ms or 10s
     #[arg(long = "balance_every", value_name = "TIME", requires = "balancer", value_parser = read_time)]
     balance_every: Option<Duration>,
+    /// When the balancer has its turn: always, or auto (when that gains more than it costs)
+    #[arg(long = "balance_when", value_name = "WHEN", requires = "balancer", value_parser = read_when)]
+    balance_when: Option<BalanceWhen>,
+    /// Write what each balancing looks at and plans to FILE, a line for each
+    #[arg(long = "balance_dump", value_name = "FILE", requires = "balancer")]
+    balance_dump: Option<PathBuf>,
     /// Begin entries that may be called again anew at every sync: a test
     #[arg(long)]
     again: bool,
@@ -165,6 +172,18 @@ fn read_time(text: &str) -> Result<Duration, String> {
     };
     let times = number.parse::<u32>().ok().filter(|times| *times > 0);
     times.map(|times| unit * times).ok_or_else(|| format!("{text} is no time: write 500ms, or 10s"))
+}
+
+/// Reads when a balancer has its turn.
+///
+/// # Errors
+/// What is none, in words.
+fn read_when(text: &str) -> Result<BalanceWhen, String> {
+    match text {
+        "always" => Ok(BalanceWhen::Always),
+        "auto" => Ok(BalanceWhen::Auto),
+        _ => Err("write always, or auto".to_owned()),
+    }
 }
 
 impl Config {
@@ -233,6 +252,8 @@ impl Config {
             shuffle: options.shuffle,
             balancer: options.balancer,
             balance_every: options.balance_every,
+            balance_when: options.balance_when.unwrap_or_default(),
+            balance_dump: options.balance_dump,
             again: options.again,
             mailbox: options.mailbox,
             layouts: options.layouts,

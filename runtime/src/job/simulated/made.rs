@@ -56,7 +56,7 @@ pub(super) struct Made {
 pub(super) fn make(shape: Shape, drawn: &Drawn, options: &NodeOptions) -> Result<Made, JobError> {
     let Shape { nodes, pes, hosts, seed, is_audited, .. } = shape;
     life::check_names()?;
-    life::check_balancer(options.balancer.as_deref())?;
+    let balancing = life::balancing_of(options)?;
     panics::install_hook();
     device::place_values();
     let host_of = |node: u32| u64::from(node) * u64::from(hosts) / u64::from(nodes);
@@ -78,7 +78,7 @@ pub(super) fn make(shape: Shape, drawn: &Drawn, options: &NodeOptions) -> Result
         layout_method: options.layouts,
         tells_ways: options.tells_ways,
         balancer: options.balancer.clone(),
-        balance_every: options.balance_every,
+        balancing,
         begins_anew: options.begins_anew,
         ..ABOVE
     };

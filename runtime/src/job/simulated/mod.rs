@@ -19,12 +19,15 @@ mod world;
 use crate::job::life::{Main, NodeOptions};
 use crate::job::pes::Pes;
 use crate::model::error::JobError;
+use crate::node::balancing::BalanceWhen;
 use crate::node::devices::DeviceChoice;
 use chare_lrts::reach::ReachOptions;
 pub use chare_lrts::simulated::{Chance, ChanceError};
 pub use log::SimulatedEvent;
 use made::Shape;
 use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A job whose nodes run on the calling thread, on a simulated network and in virtual time: the same seed, the same run, whatever the machine
@@ -135,7 +138,19 @@ impl Simulation {
     /// Gives the balancer a turn so long after each balancing, without a sync, as `+balance_every` does. While elements move the job is not
     /// quiet, so this is to be much longer than a balancing takes.
     pub fn balance_every(mut self, time: Duration) -> Self {
-        self.options.balance_every = Some(time);
+        self.options.balancing.every = Some(time);
+        self
+    }
+
+    /// Says when the balancer has its turn, as `+balance_when` does.
+    pub fn balance_when(mut self, when: BalanceWhen) -> Self {
+        self.options.balancing.when = when;
+        self
+    }
+
+    /// Writes what each balancing looks at and plans to a file, as `+balance_dump` does.
+    pub fn balance_dump(mut self, file: impl AsRef<Path>) -> Self {
+        self.options.balancing.dump = Some(Arc::from(file.as_ref()));
         self
     }
 

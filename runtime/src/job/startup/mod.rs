@@ -36,6 +36,7 @@ use crate::job::simulated::Simulation;
 use crate::model::error::JobError;
 #[cfg(feature = "dashboard")]
 use crate::node::Node;
+use crate::node::balancing::Balancing;
 use crate::node::devices::DeviceChoice;
 use crate::services::shutdown::{self, Held};
 use chare_lrts::bootstrap::launched::{self, Launched, Ordered};
@@ -238,7 +239,12 @@ impl Program {
             is_timed: self.config.dashboard.is_some() || self.config.times,
             tells_ways: self.config.stats,
             balancer: self.config.balancer.as_deref().map(Arc::from),
-            balance_every: self.config.balance_every,
+            balancing: Balancing {
+                every: self.config.balance_every,
+                when: self.config.balance_when,
+                dump: self.config.balance_dump.as_deref().map(Arc::from),
+                ..Balancing::default()
+            },
             begins_anew: self.config.again,
             mailbox: self.config.mailbox,
             layouts: self.config.layouts,

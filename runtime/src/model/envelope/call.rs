@@ -42,6 +42,11 @@ impl Call {
         self.reference == 0
     }
 
+    /// The bytes of its arguments, with those of nocopy arguments that have not been sent yet.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.arguments.encoded_bytes() + self.nocopy.as_deref().map_or(0, Nocopy::leaving_bytes)) as u64
+    }
+
     /// Whether buffers of devices are among nocopy arguments that are still in the sender's process.
     #[inline]
     pub(crate) fn sends_of_devices(&self) -> bool {

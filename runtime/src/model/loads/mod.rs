@@ -12,6 +12,7 @@ mod measured;
 mod moves;
 mod object;
 mod pes;
+mod record;
 #[cfg(test)]
 mod tests;
 mod tournament;
@@ -21,4 +22,5 @@ pub use measured::Measured;
 pub use moves::Moves;
 pub use object::{Edge, Object};
 pub use pes::Loads;
+pub use record::BalanceRecord;
 pub(crate) use tournament::Tournament;

@@ -64,6 +64,14 @@ impl Nocopy {
         }
     }
 
+    /// Bytes of arguments that are still in the sender's process, packed.
+    pub(crate) fn leaving_bytes(&self) -> usize {
+        match self {
+            Self::Leaving(leaving) => leaving.iter().map(Local::bytes).sum(),
+            Self::Described(_) | Self::Arrived(_) => 0,
+        }
+    }
+
     /// Bytes that came from another process and are kept in this one.
     pub(crate) fn kept_bytes(&self) -> usize {
         let is_inline = |descriptor: &&Descriptor| matches!(descriptor, Descriptor::Inline { .. });

@@ -64,6 +64,8 @@ pub(crate) struct Places {
     singletons: FxHashMap<ChareId, Rc<dyn AnyChare>>,
     collections: Collections,
     remembered: Box<[Remembered; REMEMBERED]>,
+    /// Whether members that live here are remembered.
+    remembers_members: bool,
 }
 
 /// A remembered answer, in a cache line of its own: every call looks at one.
@@ -84,9 +86,11 @@ impl Remembered {
     const NOTHING: Self = Self { target: NOBODY, pe: None, chare: None };
 }
 
-impl Default for Places {
-    fn default() -> Self {
+impl Places {
+    /// Empty tables; `remembers_members`: whether the quick answer for members that live here is remembered.
+    pub(crate) fn new(remembers_members: bool) -> Self {
         Self {
+            remembers_members,
             singletons: FxHashMap::default(),
             collections: Collections::default(),
             remembered: Box::new([const { Remembered::NOTHING }; REMEMBERED]),
@@ -148,8 +152,9 @@ impl Places {
     #[cold]
     fn find_unremembered(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
         let chare = self.look_up(target)?;
-        let remembered = self.entry(target);
-        remembered.chare = Some(Rc::clone(&chare));
+        if self.remembers_members || matches!(target, Target::Chare(_)) {
+            self.entry(target).chare = Some(Rc::clone(&chare));
+        }
         Some(chare)
     }
 
@@ -211,7 +216,7 @@ impl Places {
 
     /// All chares, when the job is over, and what else the tables hold.
     pub(crate) fn into_chares(self) -> (Vec<Rc<dyn AnyChare>>, impl Sized) {
-        let Self { singletons, mut collections, remembered } = self;
+        let Self { singletons, mut collections, remembered, remembers_members: _ } = self;
         // Copies: the chares are dropped one by one.
         drop(remembered);
         let mut chares: Vec<_> = singletons.into_values().collect();

@@ -16,6 +16,7 @@ pub(super) fn end(pe: &Pe, round: Round, moves: Vec<(Member, PeId)>) {
         if let Round::Sync(sync) = round {
             syncs.over = syncs.over.max(sync.saturating_add(1));
         }
+        syncs.carrying_out.begin();
         let over = syncs.over;
         let target = |((id, index), to): (Member, PeId)| (Target::Member(id, index), to);
         let moves: BTreeMap<Target, PeId> = moves.into_iter().map(target).collect();

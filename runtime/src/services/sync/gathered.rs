@@ -1,10 +1,21 @@
 //! Measurements on PE 0: what PEs have told of the balancing that is under way, and the balancings that wait for its end.
 
+use super::dump::Dump;
 use super::message::{MeasuredHere, Round};
+use super::turns::Turns;
 use crate::model::ids::PeId;
 use chare_lrts::clock;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
+
+/// What all PEs have, for a balancing.
+pub(super) struct All {
+    /// The number of the balancing.
+    pub(super) number: u64,
+    pub(super) measured: Vec<(PeId, MeasuredHere)>,
+    /// When they were asked.
+    pub(super) since: Instant,
+}
 
 /// What PE 0 knows of balancings.
 #[derive(Default)]
@@ -18,6 +29,11 @@ pub(super) struct Gathered {
     measured: Vec<(PeId, MeasuredHere)>,
     /// When the next balancing begins by itself, if any does.
     due: Option<Instant>,
+    /// When PEs were asked for the balancing that is under way.
+    since: Option<Instant>,
+    /// Whose turn it is, if the balancer decides that itself.
+    pub(super) turns: Turns,
+    pub(super) dump: Dump,
 }
 
 impl Gathered {
@@ -40,21 +56,27 @@ impl Gathered {
         is_needed && self.rounds.len() == 1
     }
 
-    /// Takes what a PE has; returns what all have, when all of so many have said it, and the number of the balancing.
+    /// Takes what a PE has; returns what all have, when all of so many have said it.
     pub(super) fn take(
         &mut self,
         (round, from): (Round, PeId),
         measured: MeasuredHere,
         pes: u32,
-    ) -> Option<(u64, Vec<(PeId, MeasuredHere)>)> {
+    ) -> Option<All> {
         if self.rounds.front() != Some(&round) {
             return None;
         }
         self.measured.push((from, measured));
         (self.measured.len() >= pes as usize).then(|| {
             self.over += 1;
-            (self.over - 1, std::mem::take(&mut self.measured))
+            let since = self.since.take().unwrap_or_else(clock::now);
+            All { number: self.over - 1, measured: std::mem::take(&mut self.measured), since }
         })
+    }
+
+    /// Takes note that PEs are asked what they have.
+    pub(super) fn ask(&mut self) {
+        self.since = Some(clock::now());
     }
 
     /// Ends the balancing that is under way; returns the one that begins now.

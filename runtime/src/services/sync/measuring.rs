@@ -2,11 +2,14 @@
 //!
 //! What an element has taken goes with it when it moves, and ends with it: it is nothing that stays on the PE.
 
-use super::message::{MeasuredElement, MeasuredHere};
+use super::message::{MeasuredCalls, MeasuredElement, MeasuredHere};
+use super::state::state;
 use crate::model::ids::Target;
 use crate::model::registry::AnyChare;
 use crate::pe::Pe;
+use crate::pe::call_sample::Calls;
 use crate::services::again;
+use chare_lrts::may_block;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -44,7 +47,29 @@ pub(super) fn measure(pe: &Pe) -> MeasuredHere {
             position,
         });
     }
-    MeasuredHere { fixed: fixed(pe, &times).as_secs_f64(), elements }
+    let carrying_out = state(pe).borrow_mut().carrying_out.take().as_secs_f64();
+    let fixed = fixed(pe, &times).as_secs_f64();
+    MeasuredHere { fixed, elements, carrying_out, room: room(pe), calls: calls(pe) }
+}
+
+/// The bytes that may still be moved to this node, if others may move there. In a simulated job there is no end of them: it has the same plans on
+/// every machine.
+fn room(pe: &Pe) -> Option<u64> {
+    let topology = &pe.node.topology;
+    let tells = topology.nodes() > 1 && topology.rank_of(pe.id) == 0 && may_block();
+    tells.then(|| pe.node.room())
+}
+
+/// What elements have called, those that have left, too, and any other: who may move, PE 0 knows.
+fn calls(pe: &Pe) -> Vec<MeasuredCalls> {
+    let sampled = pe.call_sample.as_ref().map_or_else(Default::default, |sample| sample.take());
+    let measured = |((from, to), Calls { calls, bytes })| match (from, to) {
+        (Target::Member(id, index), Target::Member(to_id, to_index)) => {
+            Some(MeasuredCalls { from: (id, index), to: (to_id, to_index), calls, bytes })
+        }
+        _ => None,
+    };
+    sampled.into_iter().filter_map(measured).collect()
 }
 
 /// The time of what cannot move. Of the elements whose times are left, those of arrays that may move have ended.

@@ -48,6 +48,21 @@ pub(super) struct MeasuredHere {
     /// In seconds.
     pub(super) fixed: f64,
     pub(super) elements: Vec<MeasuredElement>,
+    /// The seconds until the moves of the last balancing had come here.
+    pub(super) carrying_out: f64,
+    /// The bytes that may still be moved to its node, from one PE of each that has to say so.
+    pub(super) room: Option<u64>,
+    /// What its elements have called, if the balancer looks at that.
+    pub(super) calls: Vec<MeasuredCalls>,
+}
+
+/// Calls of one element by another one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct MeasuredCalls {
+    pub(super) from: Member,
+    pub(super) to: Member,
+    pub(super) calls: u64,
+    pub(super) bytes: u64,
 }
 
 /// An element as a balancer sees it.
@@ -84,7 +99,10 @@ impl SystemMessage for SyncMessage {
 
     fn bytes(&self) -> usize {
         match self {
-            Self::Measured { measured, .. } => measured.elements.len() * size_of::<MeasuredElement>(),
+            Self::Measured { measured, .. } => {
+                measured.elements.len() * size_of::<MeasuredElement>()
+                    + measured.calls.len() * size_of::<MeasuredCalls>()
+            }
             Self::Over { moves, .. } => moves.len() * size_of::<(Member, PeId)>(),
             _ => 0,
         }

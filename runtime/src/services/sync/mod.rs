@@ -21,11 +21,13 @@
 
 mod carrying_out;
 mod counts;
+mod dump;
 mod gathered;
 mod measuring;
 mod message;
 mod planning;
 mod state;
+mod turns;
 mod units;
 
 use crate::base::typed_box::TypedBox;
@@ -87,7 +89,7 @@ fn start_clock(pe: &Pe, collection: CollectionId) {
     let moves = || pe.places.borrow().collection(collection).is_some_and(|local| local.home.is_some());
     if pe.id == PeId(0)
         && pe.node.balancer.is_some()
-        && let Some(every) = pe.node.balance_every
+        && let Some(every) = pe.node.balancing.every
         && moves()
     {
         state(pe).borrow_mut().gathered.start_clock(every);
@@ -133,10 +135,13 @@ fn hear(pe: &Pe, event: &mut ChareEvent<'_>) {
                 parcel.put(ID, luggage);
             }
         }
-        ChareEvent::Arrives { member, parcel } => match parcel.take::<Luggage>(ID) {
-            Ok(luggage) => luggage.into_iter().for_each(|luggage| unpack(pe, *member, luggage)),
-            Err(cause) => pe.fail("the arrival of an element".to_owned(), cause),
-        },
+        ChareEvent::Arrives { member, parcel } => {
+            state(pe).borrow_mut().carrying_out.arrive();
+            match parcel.take::<Luggage>(ID) {
+                Ok(luggage) => luggage.into_iter().for_each(|luggage| unpack(pe, *member, luggage)),
+                Err(cause) => pe.fail("the arrival of an element".to_owned(), cause),
+            }
+        }
         ChareEvent::Forgotten { member: Target::Member(id, _), parcel, .. } => match parcel
             .take::<Luggage>(ID)
         {

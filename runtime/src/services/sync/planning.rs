@@ -1,56 +1,136 @@
-//! Planning of moves on PE 0: what all PEs have is gathered, and the balancer plans who is to move where.
+//! Planning of moves on PE 0: what all PEs have is gathered, and the balancer plans who is to move where, if it is its turn.
 
-use super::message::{MeasuredHere, Member, Round, SyncMessage};
+use super::gathered::All;
+use super::message::{MeasuredCalls, MeasuredHere, Member, Round, SyncMessage};
 use super::state::{send, state, tell_all};
+use super::turns::Taken;
 use super::units::Unit;
 use crate::model::ids::PeId;
-use crate::model::loads::{Measured, Object};
+use crate::model::loads::{BalanceRecord, Edge, Loads, Measured, Moves, Object};
+use crate::node::balancing::BalanceWhen;
 use crate::pe::Pe;
 use crate::services::balance::Strategies;
+use chare_lrts::{clock, events};
 use rustc_hash::FxHashMap;
+
+/// Moves by the PEs on which the elements live.
+type MovesByPe = FxHashMap<PeId, Vec<(Member, PeId)>>;
 
 /// Begins a balancing when the one that is under way is over.
 pub(super) fn begin(pe: &Pe, round: Round) {
     let begins = state(pe).borrow_mut().gathered.add(round);
     if begins {
-        tell_all(pe, &SyncMessage::Measure { round });
+        carry_on(pe, Some(round));
     }
+}
+
+/// Begins the balancing that is next, if there is one; those in which the balancer rests are over at once.
+fn carry_on(pe: &Pe, mut next: Option<Round>) {
+    while let Some(round) = next {
+        let is_awake = !may_rest(pe, round) || state(pe).borrow_mut().gathered.turns.come();
+        if is_awake {
+            state(pe).borrow_mut().gathered.ask();
+            return tell_all(pe, &SyncMessage::Measure { round });
+        }
+        next = end(pe, round, MovesByPe::default());
+    }
+}
+
+/// Whether the balancer decides by itself if this is its turn.
+fn may_rest(pe: &Pe, round: Round) -> bool {
+    pe.node.balancing.when == BalanceWhen::Auto && round != Round::Asked
+}
+
+/// Tells all PEs that a balancing is over; returns the next one.
+fn end(pe: &Pe, round: Round, mut moves: MovesByPe) -> Option<Round> {
+    for to in (0..pe.node.topology.pes()).map(PeId) {
+        send(pe, to, SyncMessage::Over { round, moves: moves.remove(&to).unwrap_or_default() });
+    }
+    let mut syncs = state(pe).borrow_mut();
+    if let Some(every) = pe.node.balancing.every {
+        syncs.gathered.start_clock(every);
+    }
+    syncs.gathered.end()
 }
 
 /// Takes what a PE has; when all have said it, plans the moves and tells all PEs that the balancing is over.
 pub(super) fn take(pe: &Pe, round: Round, from: PeId, measured: MeasuredHere) {
     let pes = pe.node.topology.pes();
     let all = state(pe).borrow_mut().gathered.take((round, from), measured, pes);
-    let Some((number, all)) = all else { return };
-    let mut moves = match plan(pe, number, all) {
-        Ok(moves) => moves,
-        Err(cause) => return pe.fail(format!("balancing {number}"), cause),
+    let Some(all) = all else { return };
+    let since = all.since;
+    let moves = if is_turn(pe, round, &all.measured) {
+        match plan(pe, all) {
+            Ok(moves) => moves,
+            Err(cause) => return pe.fail("a balancing".to_owned(), cause),
+        }
+    } else {
+        MovesByPe::default()
     };
-    for to in (0..pes).map(PeId) {
-        send(pe, to, SyncMessage::Over { round, moves: moves.remove(&to).unwrap_or_default() });
+    if may_rest(pe, round) {
+        let took = clock::since(since).as_secs_f64();
+        state(pe).borrow_mut().gathered.turns.plan_took(took);
     }
-    let next = state(pe).borrow_mut().gathered.end();
-    if let Some(every) = pe.node.balance_every {
-        state(pe).borrow_mut().gathered.start_clock(every);
-    }
-    next.inspect(|round| tell_all(pe, &SyncMessage::Measure { round: *round }));
+    let next = end(pe, round, moves);
+    carry_on(pe, next);
 }
 
-/// Plans the moves, by the PEs on which the elements live.
-fn plan(
-    pe: &Pe,
-    number: u64,
-    all: Vec<(PeId, MeasuredHere)>,
-) -> Result<FxHashMap<PeId, Vec<(Member, PeId)>>, String> {
-    let topology = &pe.node.topology;
+/// Whether the balancer has its turn.
+fn is_turn(pe: &Pe, round: Round, all: &[(PeId, MeasuredHere)]) -> bool {
+    if !may_rest(pe, round) {
+        return true;
+    }
+    let decision = state(pe).borrow_mut().gathered.turns.decide(taken(all));
+    if let Some(syncs) = decision.rests_for {
+        events::info(format_args!(
+            "two balancings in a row have made the longest PE no shorter: the balancer (`+balance_when auto`) looks again after {syncs} syncs"
+        ));
+    }
+    decision.balances
+}
+
+/// What PEs have taken, whatever elements say of their loads.
+fn taken(all: &[(PeId, MeasuredHere)]) -> Taken {
+    let of_pe =
+        |here: &MeasuredHere| here.fixed + here.elements.iter().map(|element| element.time).sum::<f64>();
+    let times = all.iter().map(|(_, here)| of_pe(here));
+    Taken {
+        max: times.clone().fold(0.0, f64::max),
+        average: times.sum::<f64>() / all.len().max(1) as f64,
+        carrying_out: all.iter().map(|(_, here)| here.carrying_out).fold(0.0, f64::max),
+    }
+}
+
+/// Plans the moves.
+fn plan(pe: &Pe, All { number, measured, .. }: All) -> Result<MovesByPe, String> {
     let name = pe.node.balancer.as_deref().unwrap_or_default();
     let strategies = Strategies::named(name).map_err(|error| error.to_string())?;
+    let (measured, members) = bring_together(pe, measured)?;
+    let (loads, numbers) = measured.build_numbered().map_err(|error| error.to_string())?;
+    let planned = strategies.turn(number).plan(&loads);
+    dump(pe, number, &loads, &planned)?;
+    let mut places: Vec<usize> = vec![0; members.len()];
+    numbers.iter().enumerate().for_each(|(place, number)| places[*number] = place);
+    let mut moves = MovesByPe::default();
+    for (number, to) in planned.planned() {
+        moves.entry(loads.objects()[number].at).or_default().push((members[places[number]], to));
+    }
+    Ok(moves)
+}
+
+/// Makes measurements of a job of those of its PEs, and says who its objects are.
+fn bring_together(pe: &Pe, all: Vec<(PeId, MeasuredHere)>) -> Result<(Measured, Vec<Member>), String> {
+    let topology = &pe.node.topology;
     let mut measured = Measured::new(topology.nodes(), topology.pes_per_node());
-    let mut members = Vec::new();
+    let (mut members, mut calls) = (Vec::new(), Vec::new());
     let unit = Unit::of(all.iter().map(|(_, here)| here));
-    for (at, MeasuredHere { fixed, elements }) in all {
+    for (at, MeasuredHere { fixed, elements, calls: called, room, .. }) in all {
+        calls.extend(called);
         let fixed_here = measured.fixed.get_mut(at.0 as usize);
         *fixed_here.ok_or_else(|| format!("{at} does not exist"))? = unit.fixed(fixed);
+        if let Some(room) = room {
+            measured.room[topology.node_of(at).index()] = room;
+        }
         for element in elements {
             let array = element.member.0.serial;
             let object = Object::new(at, unit.load(&element));
@@ -64,12 +144,42 @@ fn plan(
             members.push(element.member);
         }
     }
-    let (loads, numbers) = measured.build_numbered().map_err(|error| error.to_string())?;
-    let mut places: Vec<usize> = vec![0; members.len()];
-    numbers.iter().enumerate().for_each(|(place, number)| places[*number] = place);
-    let mut moves: FxHashMap<PeId, Vec<(Member, PeId)>> = FxHashMap::default();
-    for (number, to) in strategies.turn(number).plan(&loads).planned() {
-        moves.entry(loads.objects()[number].at).or_default().push((members[places[number]], to));
+    measured.edges = edges(&members, &calls);
+    Ok((measured, members))
+}
+
+/// Who called whom, by the numbers of elements; others are left out.
+fn edges(members: &[Member], calls: &[MeasuredCalls]) -> Vec<Edge> {
+    if calls.is_empty() {
+        return Vec::new();
     }
-    Ok(moves)
+    let numbers: FxHashMap<&Member, usize> =
+        members.iter().enumerate().map(|(number, member)| (member, number)).collect();
+    let mut edges = FxHashMap::<_, (u64, u64)>::default();
+    for MeasuredCalls { from, to, calls, bytes } in calls {
+        if let (Some(from), Some(to)) = (numbers.get(from), numbers.get(to)) {
+            // An element that has moved has been a caller on two PEs.
+            let edge = edges.entry((*from, *to)).or_default();
+            *edge = (edge.0.saturating_add(*calls), edge.1.saturating_add(*bytes));
+        }
+    }
+    let edge = |((from, to), (calls, bytes))| Edge { from, to, bytes, calls };
+    let mut edges: Vec<Edge> = edges.into_iter().map(edge).collect();
+    // The same calls make the same plan.
+    edges.sort_unstable_by_key(|edge| (edge.from, edge.to));
+    edges
+}
+
+/// Writes down what the balancer looked at and planned, if that is asked for.
+fn dump(pe: &Pe, number: u64, loads: &Loads, planned: &Moves) -> Result<(), String> {
+    let Some(path) = &pe.node.balancing.dump else { return Ok(()) };
+    let record = BalanceRecord {
+        number,
+        balancer: pe.node.balancer.as_deref().unwrap_or_default().to_owned(),
+        loads: loads.clone(),
+        moves: planned.planned(),
+        refused: planned.refused(),
+        imbalance_after: planned.imbalance(),
+    };
+    state(pe).borrow_mut().gathered.dump.write(path, &record)
 }

@@ -9,10 +9,11 @@ use crate::model::callback::ErasedCallback;
 use crate::model::envelope::Envelope;
 use crate::model::ids::{PeId, Target};
 use crate::pe::Pe;
+use chare_lrts::clock;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The way in which an element goes on that waits.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -54,6 +55,33 @@ pub(super) struct Syncs {
     pub(super) complete: u64,
     /// On PE 0.
     pub(super) gathered: Gathered,
+    pub(super) carrying_out: CarryingOut,
+}
+
+/// How long it takes until moves have come, from the end of a balancing to the last arrival before the next.
+#[derive(Default)]
+pub(super) struct CarryingOut {
+    since: Option<Instant>,
+    took: Duration,
+}
+
+impl CarryingOut {
+    /// Takes note that a balancing is over.
+    pub(super) fn begin(&mut self) {
+        *self = Self { since: Some(clock::now()), took: Duration::ZERO };
+    }
+
+    /// Takes note that an element has come.
+    pub(super) fn arrive(&mut self) {
+        if let Some(since) = self.since {
+            self.took = clock::since(since);
+        }
+    }
+
+    /// How long it took.
+    pub(super) fn take(&mut self) -> Duration {
+        std::mem::take(self).took
+    }
 }
 
 pub(super) fn state(pe: &Pe) -> &RefCell<Syncs> {

@@ -59,7 +59,7 @@ mod tests {
     }
 
     fn unit(elements: &[MeasuredElement]) -> Unit {
-        Unit::of([MeasuredHere { fixed: 0.5, elements: elements.to_vec() }].iter())
+        Unit::of([MeasuredHere { fixed: 0.5, elements: elements.to_vec(), ..MeasuredHere::default() }].iter())
     }
 
     #[test]
@@ -76,7 +76,12 @@ mod tests {
         assert_eq!((unit.load(&said[0]), unit.load(&said[1]), unit.fixed(0.5)), (2000.0, 7.0, 0.0));
         let busy = MeasuredElement { may_move: false, ..element(0.2, None) };
         let unit = Unit::of(
-            [MeasuredHere { fixed: 0.0, elements: vec![element(0.1, Some(1.0)), busy.clone()] }].iter(),
+            [MeasuredHere {
+                fixed: 0.0,
+                elements: vec![element(0.1, Some(1.0)), busy.clone()],
+                ..MeasuredHere::default()
+            }]
+            .iter(),
         );
         assert_eq!(
             (unit.load(&busy), unit.fixed(0.5)),
