@@ -23,6 +23,18 @@ pub fn since(then: Instant) -> Duration {
     now().saturating_duration_since(then)
 }
 
+/// Spends this time: a driven thread's clock goes on by it, and a plain thread is busy for so long.
+pub fn spend(time: Duration) {
+    #[cfg(feature = "sim")]
+    if driven::spend(time) {
+        return;
+    }
+    let begin = now();
+    while since(begin) < time {
+        std::hint::spin_loop();
+    }
+}
+
 /// Nanoseconds of the monotonic clock, which the nodes of a host share: for timelines.
 #[inline]
 pub fn now_ns() -> u64 {

@@ -1,6 +1,6 @@
 //! Driven thread: one that carries out steps of many nodes, each at the time and with the dice that its driver sets.
 //!
-//! 1. A step runs [`within`](Ambient::within) the surroundings of its node. Time stands still in it.
+//! 1. A step runs [`within`](Ambient::within) the surroundings of its node. Time stands still in it, but for what is [spent](spend).
 //! 2. Each node has a stream of its own of the seed's dice: what one draws does not shift what another one draws.
 //! 3. Whoever is stepped has a number, which is who calls: the PEs of a node are as different as threads.
 
@@ -50,6 +50,11 @@ impl Ambient {
 
     /// Runs `body` at this time, as this caller; what surrounded the thread before does so again afterwards, also when `body` panics.
     pub fn within<R>(self: &Rc<Self>, now_ns: u64, caller: u64, body: impl FnOnce() -> R) -> R {
+        self.within_until(now_ns, caller, body).0
+    }
+
+    /// The same; returns the time at the end of `body`, too: this one, and what `body` has spent.
+    pub fn within_until<R>(self: &Rc<Self>, now_ns: u64, caller: u64, body: impl FnOnce() -> R) -> (R, u64) {
         /// The surroundings before, and the time and caller that these had.
         struct Restore<'a>(Option<Rc<Ambient>>, &'a Ambient, (u64, u64));
         impl Drop for Restore<'_> {
@@ -62,7 +67,8 @@ impl Ambient {
         }
         let before = (self.now_ns.replace(now_ns), self.caller.replace(caller));
         let _restore = Restore(CURRENT.replace(Some(Rc::clone(self))), self, before);
-        body()
+        let result = body();
+        (result, self.now_ns.get())
     }
 }
 
@@ -101,6 +107,17 @@ pub(super) fn pass(mark: &'static str) {
     ask(|ambient| ambient.common.pass(mark));
 }
 
+/// Sets the clock of the step that runs to `until`, unless it is later already; returns whether this thread is driven.
+pub(crate) fn spend_until(until: u64) -> bool {
+    ask(|ambient| ambient.now_ns.update(|now_ns| now_ns.max(until))).is_some()
+}
+
+/// Spends time of the step that runs; returns whether this thread is driven.
+pub(super) fn spend(time: Duration) -> bool {
+    let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    now_ns().is_some_and(|now_ns| spend_until(now_ns.saturating_add(time_ns)))
+}
+
 /// The time of a driven step as an instant: so long after the first one that anybody asked for in this process.
 pub(super) fn instant(now_ns: u64) -> Instant {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
@@ -135,6 +152,21 @@ mod tests {
         assert_eq!(one.within(5, 5, || clock::since(then)), Duration::ZERO);
         assert_eq!(Ambient::new(1, 0).within(0, 5, dice::draw), drawn);
         assert!(matches!(Caller::current(), Caller::Thread(_)));
+    }
+
+    #[test]
+    fn what_a_step_spends_moves_its_own_clock() {
+        let ambient = Ambient::new(1, 0);
+        let spend = || {
+            let begin = clock::now();
+            clock::spend(Duration::from_nanos(40));
+            spend_until(20);
+            clock::since(begin)
+        };
+        assert_eq!(ambient.within_until(10, 0, spend), (Duration::from_nanos(40), 50));
+        assert_eq!(ambient.within_until(10, 0, || spend_until(75)), (true, 75));
+        assert_eq!(ambient.within(0, 0, clock::now_ns), 0);
+        assert!(!spend_until(10), "nobody drives this thread");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub mod clock;
 mod common;
 pub mod dice;
 #[cfg(feature = "sim")]
-mod driven;
+pub(crate) mod driven;
 pub mod knobs;
 pub mod marks;
 mod waiting;

@@ -5,13 +5,15 @@
 //!    and among all frames of one node to another on [`Channel::Emulated`]. All others overtake each other as their delays have it.
 //! 2. A goodbye arrives behind all that its node has sent to that peer.
 //! 3. Frames arrive by moment; those of one moment by the number of their node, and those of one node as they were sent.
-//! 4. There is room for a bounded number of frames between two nodes, until they are taken. A sender that found none is told when there is.
-//! 5. In a [burst](Bursts) there is none for a while, and the sender is told of its end.
+//! 4. A frame takes as long as the weather has it, or the model of the network, if there is one; then sending and receiving take time, too.
+//! 5. There is room for a bounded number of frames between two nodes, until they are taken. A sender that found none is told when there is.
+//! 6. In a [burst](Bursts) there is none for a while, and the sender is told of its end.
 
 use super::bursts::Bursts;
 use super::chance::{Chance, Chances};
+use super::model::{Network, Traffic};
 use crate::ambient::caller::Caller;
-use crate::ambient::clock;
+use crate::ambient::{clock, driven};
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
 use crate::lrts::NoRoom;
@@ -70,6 +72,8 @@ struct State {
     held_up: Vec<(u64, NodeId)>,
     bursts: Bursts,
     dice: ChaCha8Rng,
+    /// If a model describes the network.
+    traffic: Option<Traffic>,
 }
 
 /// The wires between the nodes of one simulated job.
@@ -99,9 +103,20 @@ impl Wires {
 
     /// The same, where these parts alone are left to chance. There are no bursts from `calm_from` on, in nanoseconds.
     pub fn under(nodes: u32, seed: u64, chances: Chances, calm_from: u64) -> Arc<Self> {
+        Self::with(nodes, seed, chances, calm_from, None)
+    }
+
+    /// Those of the network that a model describes, where nothing is left to chance.
+    pub fn modelled(nodes: u32, seed: u64, network: Network) -> Arc<Self> {
+        let nothing = [].into_iter().collect();
+        Self::with(nodes, seed, nothing, 0, Some(Traffic::new(network, nodes)))
+    }
+
+    fn with(nodes: u32, seed: u64, chances: Chances, calm_from: u64, traffic: Option<Traffic>) -> Arc<Self> {
         let mut dice = ChaCha8Rng::seed_from_u64(seed);
         dice.set_stream(STREAM);
-        let weather = Weather::draw(&mut dice).under(chances);
+        let drawn = Weather::draw(&mut dice).under(chances);
+        let weather = if traffic.is_some() { Weather::NONE } else { drawn };
         let bursts = if chances.has(Chance::Bursts) { Bursts::draw(seed, calm_from) } else { Bursts::none() };
         let state = State {
             on_their_way: BTreeMap::new(),
@@ -112,8 +127,14 @@ impl Wires {
             held_up: Vec::new(),
             bursts,
             dice,
+            traffic,
         };
         Arc::new(Self { weather, state: Mutex::new(state) })
+    }
+
+    /// Whether a model describes the network.
+    pub fn are_modelled(&self) -> bool {
+        self.state.lock().traffic.is_some()
     }
 
     /// How they treat frames.
@@ -159,8 +180,15 @@ impl Wires {
         }
         way.frames += 1;
         let lane = (source, target, (frame.channel == Channel::Runtime).then(Caller::current));
+        let arrives = match &mut state.traffic {
+            Some(traffic) => {
+                let departure = traffic.depart(clock::now_ns(), (source, target), frame.len());
+                driven::spend_until(departure.over);
+                departure.arrives
+            }
+            None => clock::now_ns() + self.weather.delay_ns(frame.len(), &mut state.dice),
+        };
         let behind = state.lanes.entry(lane).or_default();
-        let arrives = clock::now_ns() + self.weather.delay_ns(frame.len(), &mut state.dice);
         *behind = arrives.max(*behind);
         way.last = way.last.max(*behind);
         let moment = *behind;
@@ -171,7 +199,11 @@ impl Wires {
     /// Says goodbye to a peer.
     pub(super) fn say_goodbye(&self, source: NodeId, target: NodeId) {
         let state = &mut *self.state.lock();
-        let arrives = clock::now_ns() + self.weather.delay_ns(0, &mut state.dice);
+        let now = clock::now_ns();
+        let arrives = match &state.traffic {
+            Some(traffic) => traffic.arrival_of_goodbye(now, source, target),
+            None => now + self.weather.delay_ns(0, &mut state.dice),
+        };
         let behind = state.ways.get(&(source, target)).map_or(0, |way| way.last);
         state.set_out(arrives.max(behind), source, (target, Load::Goodbye));
     }
@@ -190,6 +222,9 @@ impl Wires {
             if std::mem::take(&mut way.is_refused) {
                 state.roomy.push(source);
             }
+        }
+        if let (Load::Frame(_, bytes), Some(traffic)) = (&load, &mut state.traffic) {
+            driven::spend_until(traffic.receive(clock::now_ns(), node, bytes.len()));
         }
         Some((source, load))
     }
@@ -233,6 +268,9 @@ pub struct Weather {
 }
 
 impl Weather {
+    /// What there is where a model describes the network: room.
+    const NONE: Self = Self { least_ns: 1, spread_ns: 1, late_ns: 1, kib_ns: 0, room: 4_096 };
+
     /// Draws one: what is rare where all is drawn from one distribution comes often where each seed draws its own.
     fn draw(dice: &mut ChaCha8Rng) -> Self {
         let mut one_of = |among: &[u64]| among[dice.random_range(0..among.len())];

@@ -25,6 +25,7 @@ pub(crate) mod registered;
 pub(crate) mod registered_device;
 pub(crate) mod select;
 pub(crate) mod several;
+pub mod sim;
 pub(crate) mod tags;
 pub(crate) mod tasks;
 pub(crate) mod time;

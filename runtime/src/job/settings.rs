@@ -89,6 +89,11 @@ pub struct Config {
     pub hosts: Option<u32>,
     /// `+seed`: what decides a simulated job; 0 if nothing is said.
     pub seed: Option<u64>,
+    /// `+model`: the model of a simulated job's network, as text, by which its time is predicted; [`Simulation::model`](crate::Simulation::model)
+    /// takes it, too.
+    pub model: Option<String>,
+    /// `+costs`: how long entries of a simulated job take, in nanoseconds, or the file that says so for each.
+    pub costs: Option<String>,
     /// `+stats`: print counters per PE at the end.
     pub stats: bool,
     /// `+times`: print how often each entry ran, and how long.
@@ -136,6 +141,8 @@ impl Default for Config {
             sim: None,
             hosts: None,
             seed: None,
+            model: None,
+            costs: None,
             stats: false,
             times: false,
             dashboard: None,

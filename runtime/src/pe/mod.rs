@@ -5,6 +5,8 @@
 pub(crate) mod begun_calls;
 pub(crate) mod call_sample;
 mod clearing;
+#[cfg(feature = "sim")]
+pub(crate) mod costs;
 pub(crate) mod creations;
 mod current;
 pub(crate) mod device_steps;

@@ -34,6 +34,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
 use trace::TraceChoice;
 
@@ -146,6 +147,12 @@ struct Options {
     /// What decides a simulated job: the same seed, the same run
     #[arg(long, value_name = "SEED", requires = "sim")]
     seed: Option<u64>,
+    /// Network of a simulated job, such as loggops:L=2500,o=1500,g=1000,G=6,O=0
+    #[arg(long, value_name = "MODEL", requires = "sim")]
+    model: Option<String>,
+    /// Nanoseconds that each entry of a simulated job takes, or a file that has them
+    #[arg(long, value_name = "NS|FILE", requires = "sim")]
+    costs: Option<String>,
     /// Print counters per PE at the end
     #[arg(long)]
     stats: bool,
@@ -261,6 +268,8 @@ impl Config {
             sim: options.sim,
             hosts: options.hosts,
             seed: options.seed,
+            model: options.model,
+            costs: options.costs,
             stats: options.stats,
             times: options.times,
             dashboard: options.dashboard,

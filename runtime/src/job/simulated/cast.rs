@@ -30,6 +30,8 @@ pub(super) struct SimulatedNode<'a> {
 
 pub(super) struct SimulatedPe {
     pub(super) pe: Rc<Pe>,
+    /// When its last turn is over, with all that it has spent: it has the next one no earlier.
+    pub(super) free_at: u64,
     /// Since when it rests, if it does.
     pub(super) rests_since: Option<u64>,
     /// Whether it has had its last turn.
@@ -66,6 +68,11 @@ impl Cast<'_> {
 
     /// Runs `body` at a time in the surroundings of a PE's node, as that PE.
     pub(super) fn within<R>(&self, now: u64, pe: Actor, body: impl FnOnce(&Self) -> R) -> R {
-        self.nodes[self.node_of(pe)].ambient.within(now, pe.into(), || body(self))
+        self.within_until(now, pe, body).0
+    }
+
+    /// The same; returns the time at its end, too, which is later if it has spent some.
+    pub(super) fn within_until<R>(&self, now: u64, pe: Actor, body: impl FnOnce(&Self) -> R) -> (R, u64) {
+        self.nodes[self.node_of(pe)].ambient.within_until(now, pe.into(), || body(self))
     }
 }

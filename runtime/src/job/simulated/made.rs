@@ -10,10 +10,11 @@ use crate::model::topology::Topology;
 use crate::node::devices::Devices;
 use crate::node::ledger::{Ledger, Shared};
 use crate::node::{Above, Node};
+use crate::pe::costs::Costs;
 use crate::pe::panics;
 use crate::transfer::device;
 use chare_lrts::reach::Reach;
-use chare_lrts::simulated::{Chances, Wires};
+use chare_lrts::simulated::{Chances, Network, Wires};
 use chare_lrts::{Ambient, Common, LrtsError};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,13 +25,17 @@ use std::time::Duration;
 const SETTLED: Duration = Duration::from_secs(1);
 
 /// Shape of a simulated job, and what decides about it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) nodes: u32,
     /// Of each node.
     pub(super) pes: u32,
     pub(super) hosts: u32,
     pub(super) seed: u64,
+    /// The model of the network, if the seed does not decide how long frames are on their way.
+    pub(super) network: Option<Network>,
+    /// What entries cost, if they do.
+    pub(super) costs: Option<Costs>,
     /// Whether events are kept.
     pub(super) is_recorded: bool,
     /// Whether the oracles watch, and nodes are looked at when `main` is over.
@@ -53,10 +58,20 @@ pub(super) struct Made {
 ///
 /// # Errors
 /// When the program's types cannot be told apart, or the options do not fit the machine.
-pub(super) fn make(shape: Shape, drawn: &Drawn, options: &NodeOptions) -> Result<Made, JobError> {
-    let Shape { nodes, pes, hosts, seed, is_audited, .. } = shape;
+pub(super) fn make(
+    &Shape { nodes, pes, hosts, seed, network, ref costs, chances, is_audited, .. }: &Shape,
+    drawn: &Drawn,
+    options: &NodeOptions,
+) -> Result<Made, JobError> {
     life::check_names()?;
     let balancing = life::balancing_of(options)?;
+    if let Some((shape, places)) = network.and_then(|it| Some((it.shape, it.shape.nodes()?)))
+        && places < u64::from(nodes)
+    {
+        return Err(JobError::Config(format!(
+            "a network of the shape {shape} has {places} places, for {nodes} nodes"
+        )));
+    }
     panics::install_hook();
     device::place_values();
     let host_of = |node: u32| u64::from(node) * u64::from(hosts) / u64::from(nodes);
@@ -67,13 +82,16 @@ pub(super) fn make(shape: Shape, drawn: &Drawn, options: &NodeOptions) -> Result
     }
     let topology = Topology::new(&lowest, pes);
     let numbers = JobNumbers::begin_anew();
-    let wires = Wires::under(nodes, seed, shape.chances, drawn.calm_from);
+    let wires = match network {
+        Some(network) => Wires::modelled(nodes, seed, network),
+        None => Wires::under(nodes, seed, chances, drawn.calm_from),
+    };
     let common = Rc::new(drawn.common());
     let ambients: Vec<Rc<Ambient>> =
         (0..nodes).map(|node| Ambient::of_job(seed, node.into(), &common)).collect();
     let book = is_audited.then(Shared::default);
     let above = Above {
-        is_timed: options.is_timed,
+        is_timed: options.is_timed || costs.is_some(),
         mailbox_bound: options.mailbox.or(drawn.mailbox),
         layout_method: options.layouts,
         tells_ways: options.tells_ways,

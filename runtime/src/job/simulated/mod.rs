@@ -21,7 +21,9 @@ use crate::job::pes::Pes;
 use crate::model::error::JobError;
 use crate::node::balancing::BalanceWhen;
 use crate::node::devices::DeviceChoice;
+use crate::pe::costs::Costs;
 use chare_lrts::reach::ReachOptions;
+use chare_lrts::simulated::Network;
 pub use chare_lrts::simulated::{Chance, ChanceError};
 pub use log::SimulatedEvent;
 use made::Shape;
@@ -35,7 +37,7 @@ use std::time::Duration;
 ///
 /// The program is the same as for a real job, and so is the runtime below it: its scheduler, its services, flow control and zero-copy run
 /// as they are. The seed decides how long each frame is on its way (so in which order messages arrive), how long entries take, what the
-/// runtime draws, and what [`dice`](crate::dice()) draw. Entries have to take time from [`now`](crate::now()) and chance from `dice`, and not
+/// runtime draws, and what [`dice`](crate::dice()) draw; or a [model](Self::model) of the network says how long messages take, and what the job costs. Entries have to take time from [`now`](crate::now()) and chance from `dice`, and not
 /// from the machine. Time stands still within an entry, up to its end or its next `.await`: one that loops until `now` has gone on never ends,
 /// and so does one that waits for another thread or PE; [`sleep`](crate::sleep()) waits. What reaches out of the job ends it with an error: [`io`](crate::io()),
 /// [`job_handle`](crate::job_handle()). There are no devices.
@@ -77,6 +79,8 @@ impl Simulation {
                 pes,
                 hosts: 1,
                 seed: 0,
+                network: None,
+                costs: None,
                 is_recorded: false,
                 is_audited: false,
                 chances: Chance::USUAL.into_iter().collect(),
@@ -120,6 +124,34 @@ impl Simulation {
     /// ```
     pub fn chance(mut self, parts: impl IntoIterator<Item = Chance>) -> Self {
         self.shape.chances = parts.into_iter().collect();
+        self
+    }
+
+    /// Has a model say how long messages take, and what it takes of the time of PEs to send and receive them, in place of the seed, as `+model`
+    /// does. Then PEs spend time on that, on what they [compute](crate::sim::compute) and on what entries [cost](Self::costs), and on nothing
+    /// else, so that [`Simulated::time`] is what the model predicts.
+    ///
+    /// A PE that is not resting may run a message of another PE of its node a little before that one has sent it by the clock: predictions
+    /// are best for nodes of one PE.
+    ///
+    /// ```
+    /// let network = "loggops:L=2500,o=1500,g=1000,G=6".parse().unwrap();
+    /// let outcome = chare::Simulation::new(2, 1).model(network).run(|| async {
+    ///     let begin = chare::now();
+    ///     chare::sim::compute(std::time::Duration::from_micros(70));
+    ///     assert_eq!((chare::now() - begin).as_micros(), 70);
+    /// });
+    /// assert_eq!(outcome.code().unwrap(), 0);
+    /// assert!(outcome.time().as_micros() >= 70);
+    /// ```
+    pub fn model(mut self, network: Network) -> Self {
+        self.shape.network = Some(network);
+        self
+    }
+
+    /// Has entries take time, as `+costs` does.
+    pub fn costs(mut self, costs: Costs) -> Self {
+        self.shape.costs = Some(costs);
         self
     }
 
@@ -206,7 +238,7 @@ impl Simulation {
     }
 
     pub(crate) fn run_main(self, main: Main) -> Simulated {
-        let world::End { result, time, log, marks } = world::run(self.shape, &self.options, main);
+        let world::End { result, time, log, marks } = world::run(&self.shape, &self.options, main);
         Simulated { result, time, log, marks }
     }
 
@@ -234,7 +266,7 @@ impl Simulated {
         self.result.clone()
     }
 
-    /// The virtual time that the job took.
+    /// The virtual time that the job took, until the last PE was over.
     pub fn time(&self) -> Duration {
         self.time
     }

@@ -57,8 +57,17 @@ mod tests {
         let chances: Chances = [Chance::Pauses].into_iter().collect();
         let (mut with_any, mut apart) = (0, 0);
         for seed in 0..40 {
-            let shape =
-                Shape { nodes: 2, pes: 1, hosts: 1, seed, is_recorded: false, is_audited: false, chances };
+            let shape = Shape {
+                nodes: 2,
+                pes: 1,
+                hosts: 1,
+                seed,
+                network: None,
+                costs: None,
+                is_recorded: false,
+                is_audited: false,
+                chances,
+            };
             let mut pauses = Pauses::draw(&shape, CALM_FROM);
             let mut any = false;
             for now in 0..2 * CALM_FROM {

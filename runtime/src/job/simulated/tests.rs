@@ -274,3 +274,112 @@ fn oracles_see_promises_broken_that_no_program_sees() {
     });
     assert!(what.contains("node 1 has got a message of the runtime from node 0"), "{what}");
 }
+
+/// Chares that send each other a message to and fro, on PE 0 and PE 1.
+struct Player;
+
+#[chare(group)]
+impl Player {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn play(&mut self, left: u32, _ballast: Vec<u8>, over: Callback<()>) {
+        chare::sim::compute(Duration::from_nanos(COMPUTED_NS));
+        match left {
+            0 => over.send(()),
+            _ => self.this_collection().on(PeId(1 - chare::my_pe().0)).play(left - 1, vec![0; BALLAST], over),
+        }
+    }
+}
+
+const BALLAST: usize = 5_000;
+const COMPUTED_NS: u64 = 700;
+const COST_NS: u64 = 300;
+const HOPS: u32 = 100;
+
+/// The time of each hop of a message between two PEs, in nanoseconds.
+async fn play_for(hops: u32) -> u64 {
+    let players = PlayerProxy::create();
+    chare::quiescence().await;
+    let play = async |hops| {
+        let begun = chare::now();
+        let (over, on_over) = chare::future();
+        players.on(PeId(1)).play(hops, vec![0; BALLAST], on_over);
+        over.await;
+        (chare::now() - begun).as_nanos() as u64
+    };
+    // Hops more, all else equal.
+    let (few, many) = (play(1).await, play(1 + hops).await);
+    (many - few) / u64::from(hops)
+}
+
+#[test]
+fn a_model_says_what_messages_take_and_entries_what_they_cost() {
+    let network: crate::sim::Network = "loggops:L=2500,o=1500,g=1000,G=6,O=0".parse().expect("it is one");
+    let run = |seed| {
+        let costs = crate::sim::Costs::Fixed(Duration::from_nanos(COST_NS));
+        Simulation::new(2, 1).seed(seed).model(network).costs(costs).recorded().run(async || {
+            let hop_ns = play_for(HOPS).await;
+            // What the program gives is a part of the frame, whose last bytes are received by the end.
+            let least = 2_500 + 2 * 1_500 + 6 * (BALLAST as u64 - 1) + COMPUTED_NS + COST_NS;
+            let headers = hop_ns - least;
+            assert!((6..6 * 100).contains(&headers), "{headers} ns for headers of at most 100 bytes");
+        })
+    };
+    let [one, other] = [run(1), run(2)];
+    assert_eq!(one.code().expect("it ends well"), 0);
+    assert_eq!(one.first_difference(&other), None, "nothing is left to chance");
+    assert_eq!(one.time(), other.time());
+    assert!(one.time() > HOPS * Duration::from_micros(35), "{:?}", one.time());
+}
+
+#[test]
+fn a_job_with_a_model_does_the_same_and_keeps_its_promises() {
+    let network: crate::sim::Network = "loggops:L=900,o=300,g=100,G=0.125".parse().expect("it is one");
+    for (nodes, pes) in [(1, 3), (2, 2), (5, 1), (4, 3)] {
+        let simulation = Simulation::new(nodes, pes).model(network).audited();
+        same_twice(&simulation);
+    }
+}
+
+#[test]
+fn a_network_that_is_too_small_is_refused() {
+    let network: crate::sim::Network = "loggops:L=1,shape=torus:2x2x2,hop=1".parse().expect("it is one");
+    let refused =
+        Simulation::new(9, 1).model(network).run(everything).code().expect_err("8 places").to_string();
+    assert!(refused.contains("torus:2x2x2 has 8 places, for 9 nodes"), "{refused}");
+}
+
+#[test]
+fn a_timeline_is_in_virtual_time() {
+    let file = std::env::temp_dir().join(format!("chare-simulated-{}", std::process::id()));
+    let options =
+        crate::ReachOptions { trace: Some(file.clone().into_os_string().into()), ..Default::default() };
+    let network: crate::sim::Network = "loggops:L=2500,o=1500".parse().expect("it is one");
+    let outcome = Simulation::new(2, 1).model(network).network(options).run(async || {
+        play_for(HOPS).await;
+    });
+    assert_eq!(outcome.code().expect("it ends well"), 0);
+    for node in 0..2 {
+        let file = file.with_extension(node.to_string());
+        let text = std::fs::read_to_string(&file).expect("the node has written it");
+        std::fs::remove_file(&file).expect("it is there");
+        let field = |line: &str, name: &str| {
+            let (_, rest) = line.split_once(&format!("\"{name}\":"))?;
+            rest.split([',', '}']).next()?.parse::<f64>().ok()
+        };
+        let events: Vec<_> = text.lines().filter_map(|line| Some((line, field(line, "ts")?))).collect();
+        // The nodes take leave of each other after that, within microseconds.
+        let end_us = outcome.time().as_secs_f64() * 1e6 + 1e3;
+        let late = events.iter().find(|(_, at_us)| *at_us > end_us);
+        assert_eq!(late, None, "a moment of the machine's clock");
+        let plays = events.iter().filter(|(line, _)| line.contains("Player::play"));
+        let times_us: Vec<f64> = plays.filter_map(|(line, _)| field(line, "dur")).collect();
+        // Each computes and sends; the last one of each of two plays sends nothing to a player, but may answer.
+        let whole = times_us.iter().filter(|time_us| **time_us == 0.7 + 1.5).count();
+        assert!(whole + 2 >= HOPS as usize / 2 && times_us.len() <= whole + 4, "{times_us:?}\n{text}");
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! 1. What happens next is what has the earliest moment: a frame arrives ([`Wires`]), a PE has its turn, or a node takes leave. At one
 //!    moment frames come first, then PEs by their numbers, then nodes by theirs.
-//! 2. A turn takes time, which the world's dice draw; the PE has its next one then. A PE that rests has its next turn when what it knows of
+//! 2. A turn takes the time that it spends, and where no model describes the network some that the world's dice draw; the PE has its next
+//!    one then, and whom it has woken no earlier. A PE that rests has its next turn when what it knows of
 //!    is due, when it is woken, or when it is the one of its node, all of which rests, that looks after what has arrived. While its node
 //!    [pauses](Pauses) it has none.
 //! 3. A node whose PEs have all ended takes leave, while others may still run: what they refused, it has to send again.
@@ -32,6 +33,7 @@ use parking_lot::Mutex;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
@@ -42,6 +44,9 @@ const STREAM: u64 = u64::MAX - 1;
 
 /// Time between a wake-up and the turn of the PE that was woken, in nanoseconds.
 const WAKE_NS: u64 = 200;
+
+/// Time of a turn in which a PE finds nothing to do and may not rest, where a model describes the network, in nanoseconds.
+const LOOK_NS: u64 = 50;
 
 /// Time between two looks of a node that takes leave and still has something to send, in nanoseconds.
 const LEAVE_NS: u64 = 10_000;
@@ -58,12 +63,12 @@ pub(super) struct End {
 ///
 /// # Panics
 /// If the calling thread runs a PE.
-pub(super) fn run(shape: Shape, options: &NodeOptions, main: Main) -> End {
+pub(super) fn run(shape: &Shape, options: &NodeOptions, main: Main) -> End {
     assert!(
         Pe::try_current(|_| ()).is_none(),
         "a simulation runs its PEs on this thread, which runs a PE itself"
     );
-    let drawn = Drawn::draw(&shape);
+    let drawn = Drawn::draw(shape);
     let made = match make(shape, &drawn, options) {
         Ok(made) => made,
         Err(error) => {
@@ -107,8 +112,12 @@ struct World<'a> {
     now: u64,
     woken: Arc<Mutex<Vec<Actor>>>,
     dice: ChaCha8Rng,
-    /// Least time of a turn, and how much longer it takes at the most, in nanoseconds.
-    turn_ns: (u64, u64),
+    /// Least time of a turn, and how much longer it takes at the most, in nanoseconds; nothing where a model describes the network.
+    turn_ns: Option<(u64, u64)>,
+    /// The time at the end of the turn that was taken last: what it has spent is over then.
+    turn_end: u64,
+    /// When the last PE was over.
+    over_at: Option<u64>,
     pauses: Pauses,
     standstill: Standstill,
     oracles: Option<Oracles>,
@@ -119,13 +128,14 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(shape: Shape, drawn: &Drawn, options: &NodeOptions, made: &'a Made) -> Self {
+    fn new(shape: &Shape, drawn: &Drawn, options: &NodeOptions, made: &'a Made) -> Self {
         let mut dice = ChaCha8Rng::seed_from_u64(shape.seed);
         dice.set_stream(STREAM);
         let turns_differ = shape.chances.has(Chance::Turns);
         let turn_ns = [(100, 1), (50, 200), (20, 20_000)][dice.random_range(0..3)];
         let turn_ns = if turns_differ { turn_ns } else { (100, 1) };
-        let has_slow = dice.random_ratio(1, 2) && turns_differ;
+        let turn_ns = shape.network.is_none().then_some(turn_ns);
+        let has_slow = dice.random_ratio(1, 2) && turns_differ && turn_ns.is_some();
         let shuffle = options.shuffle.or(drawn.shuffle);
         let nodes: Vec<SimulatedNode<'_>> = (made.nodes.iter().zip(&made.ambients))
             .map(|(node, ambient)| SimulatedNode {
@@ -141,10 +151,13 @@ impl<'a> World<'a> {
             at.node
                 .pes()
                 .map(make)
-                .map(|pe| SimulatedPe { pe, rests_since: None, is_over: false })
+                .map(|pe| SimulatedPe { pe, free_at: 0, rests_since: None, is_over: false })
                 .collect::<Vec<_>>()
         };
         let pes: Vec<SimulatedPe> = nodes.iter().flat_map(of_node).collect();
+        if let Some(costs) = shape.costs.clone().map(Rc::new) {
+            pes.iter().filter_map(|at| at.pe.times.as_deref()).for_each(|times| times.charge(&costs));
+        }
         Self {
             wires: &made.wires,
             next: vec![None; pes.len() + 2 * nodes.len()],
@@ -154,7 +167,9 @@ impl<'a> World<'a> {
             woken: Arc::default(),
             dice,
             turn_ns,
-            pauses: Pauses::draw(&shape, drawn.calm_from),
+            turn_end: 0,
+            over_at: None,
+            pauses: Pauses::draw(shape, drawn.calm_from),
             standstill: Standstill::default(),
             oracles: None,
             book: made.book.clone(),
@@ -169,15 +184,16 @@ impl<'a> World<'a> {
         for actor in 0..self.cast.pes.len() as Actor {
             let (waker, main) =
                 (Waker::from(Arc::new(Woken { pe: actor, woken: Arc::clone(&self.woken) })), main.take());
-            self.within(actor, |world| {
-                let pe = &world.cast.pes[actor as usize].pe;
+            let ((), end) = self.cast.within_until(self.now, actor, |cast| {
+                let pe = &cast.pes[actor as usize].pe;
                 driven::begin(pe, waker, || {
                     if let Some(main) = main {
                         life::run_main(pe, main);
                     }
                 });
             });
-            let first = self.turn_time(actor);
+            self.cast.pes[actor as usize].free_at = end;
+            let first = end + self.turn_time(actor, true);
             self.plan(actor, first);
         }
         self.note_news();
@@ -192,7 +208,7 @@ impl<'a> World<'a> {
             (_, Some((moment, actor))) => {
                 self.agenda.pop_first();
                 self.next[actor as usize] = None;
-                self.now = moment;
+                (self.now, self.turn_end) = (moment, moment);
                 self.act(actor);
             }
             (_, None) => {
@@ -246,7 +262,7 @@ impl<'a> World<'a> {
 
     fn arrive(&mut self) {
         let Some(arrival) = self.wires.arrive() else { return };
-        self.now = arrival.moment;
+        (self.now, self.turn_end) = (arrival.moment, arrival.moment);
         let (source, target) = (arrival.source, arrival.target);
         self.log.note(self.now, SimulatedEvent::Arrival { source, target, hash: arrival.hash });
         self.look_soon(target);
@@ -256,32 +272,35 @@ impl<'a> World<'a> {
         if self.cast.pes[actor as usize].is_over {
             return;
         }
-        let rested = self.cast.pes[actor as usize].rests_since.map_or(0, |since| self.now - since);
-        let turn = self.within(actor, |world| {
-            driven::turn(&world.cast.pes[actor as usize].pe, Duration::from_nanos(rested))
+        let rested =
+            self.cast.pes[actor as usize].rests_since.map_or(0, |since| self.now.saturating_sub(since));
+        let (turn, end) = self.cast.within_until(self.now, actor, |cast| {
+            driven::turn(&cast.pes[actor as usize].pe, Duration::from_nanos(rested))
         });
+        self.turn_end = end;
+        self.cast.pes[actor as usize].free_at = end;
         self.log.note(self.now, SimulatedEvent::Turn { pe: PeId(actor), did: turn == Turn::Did });
-        let now = self.now;
         let pe = &mut self.cast.pes[actor as usize];
         match turn {
             Turn::Did | Turn::Waits => {
-                pe.rests_since = if turn == Turn::Did { None } else { pe.rests_since.or(Some(now)) };
-                let time = self.turn_time(actor);
-                self.plan(actor, now + time);
+                pe.rests_since = if turn == Turn::Did { None } else { pe.rests_since.or(Some(end)) };
+                let time = self.turn_time(actor, turn == Turn::Did);
+                self.plan(actor, end + time);
             }
             Turn::Rests(limit) => {
-                pe.rests_since.get_or_insert(now);
+                pe.rests_since.get_or_insert(end);
                 if let Some(limit) = limit {
                     let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-                    self.plan(actor, now.saturating_add(limit.max(1)));
+                    self.plan(actor, end.saturating_add(limit.max(1)));
                 }
             }
             Turn::Over => {
                 pe.is_over = true;
+                self.over_at = Some(end);
                 let node = self.cast.node_of(actor);
                 self.cast.nodes[node].running -= 1;
                 if self.cast.nodes[node].running == 0 {
-                    self.plan(self.cast.actor_of(node), now + 1);
+                    self.plan(self.cast.actor_of(node), end + 1);
                 }
             }
         }
@@ -329,7 +348,7 @@ impl<'a> World<'a> {
     fn note_news(&mut self) {
         let woken = std::mem::take(&mut *self.woken.lock());
         for actor in woken {
-            self.plan(actor, self.now + WAKE_NS);
+            self.plan(actor, self.turn_end + WAKE_NS);
         }
         for node in self.wires.take_roomy() {
             self.look_soon(node);
@@ -347,10 +366,14 @@ impl<'a> World<'a> {
             Stage::Leaves { .. } => self.plan(self.cast.actor_of(node.index()), now + 1),
             Stage::Runs => {
                 let first = node.0 * pes;
-                let is_awake = |actor: Actor| {
-                    self.next[actor as usize].is_some() && self.cast.pes[actor as usize].rests_since.is_none()
-                };
-                if !(first..first + pes).any(is_awake) {
+                if self.turn_ns.is_none() {
+                    // Whoever can look first; the network tells those that rest at once.
+                    let look =
+                        |actor: Actor| self.awake_at(actor).unwrap_or(self.cast.pes[actor as usize].free_at);
+                    if let Some(watcher) = (first..first + pes).min_by_key(|actor| look(*actor).max(now)) {
+                        self.plan(watcher, now);
+                    }
+                } else if !(first..first + pes).any(|actor| self.awake_at(actor).is_some()) {
                     let watcher = first + self.dice.random_range(0..pes);
                     self.plan(watcher, now + 1);
                 }
@@ -358,8 +381,14 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Plans a turn, unless an earlier one is planned.
+    /// When a PE has its next turn, if it does not rest.
+    fn awake_at(&self, actor: Actor) -> Option<u64> {
+        self.next[actor as usize].filter(|_| self.cast.pes[actor as usize].rests_since.is_none())
+    }
+
+    /// Plans a turn, unless an earlier one is planned. A PE has it no earlier than its last one is over.
     fn plan(&mut self, actor: Actor, moment: u64) {
+        let moment = self.cast.pes.get(actor as usize).map_or(moment, |at| at.free_at.max(moment));
         let next = &mut self.next[actor as usize];
         match *next {
             Some(planned) if planned <= moment => return,
@@ -370,9 +399,9 @@ impl<'a> World<'a> {
         self.agenda.insert((moment, actor));
     }
 
-    /// How long a PE's turn takes.
-    fn turn_time(&mut self, actor: Actor) -> u64 {
-        let (least, spread) = self.turn_ns;
+    /// How much longer a PE's turn takes than what it has spent.
+    fn turn_time(&mut self, actor: Actor, did: bool) -> u64 {
+        let Some((least, spread)) = self.turn_ns else { return if did { 1 } else { LOOK_NS } };
         let slowness = self.cast.nodes[self.cast.node_of(actor)].slowness;
         (least + self.dice.random_range(0..spread)) * slowness
     }
@@ -399,6 +428,6 @@ impl<'a> World<'a> {
         if let (Ok(_), Some(hidden)) = (&result, self.standstill.hidden()) {
             result = Err(hidden);
         }
-        (result, Duration::from_nanos(self.now), self.log)
+        (result, Duration::from_nanos(self.over_at.unwrap_or(self.now)), self.log)
     }
 }

@@ -255,16 +255,13 @@ impl Program {
     /// Runs all nodes of a simulated job on this thread.
     #[cfg(feature = "sim")]
     fn run_simulated(&self, nodes: u32, main: Main) -> ExitCode {
-        let pes = match self.simulated_pes() {
-            Ok(pes) => pes,
-            Err(cause) => {
-                return refuse(&Refusal::Options(LrtsError::Bootstrap(cause.to_owned())));
-            }
+        let simulation = match self.simulation(nodes) {
+            Ok(simulation) => simulation,
+            Err(cause) => return refuse(&Refusal::Options(LrtsError::Bootstrap(cause))),
         };
-        let (hosts, seed) = (self.config.hosts.unwrap_or(1), self.config.seed.unwrap_or(0));
-        let simulation = Simulation::new(nodes, pes).hosts(hosts).seed(seed).with_options(self.options());
+        let seed = self.config.seed.unwrap_or(0);
         let outcome = simulation.run_main(main);
-        if self.config.stats {
+        if self.config.stats || self.config.model.is_some() {
             let (time, events, hash) = (outcome.time(), outcome.events(), outcome.trace_hash());
             print(&format!("simulated {time:?} by seed {seed}: {events} events, trace {hash:016x}\n"));
         }
@@ -275,6 +272,30 @@ impl Program {
                 ExitCode::from(if matches!(error, JobError::Config(_)) { WRONG_OPTION } else { 1 })
             }
         }
+    }
+
+    /// The simulated job that the options ask for.
+    ///
+    /// # Errors
+    /// What of them is wrong, in words.
+    #[cfg(feature = "sim")]
+    fn simulation(&self, nodes: u32) -> Result<Simulation, String> {
+        let pes = self.simulated_pes().map_err(str::to_owned)?;
+        let Config { hosts, seed, model, costs, .. } = &self.config;
+        let mut simulation = Simulation::new(nodes, pes).hosts(hosts.unwrap_or(1)).seed(seed.unwrap_or(0));
+        if let Some(model) = model {
+            simulation = simulation.model(model.parse()?);
+        }
+        if let Some(costs) = costs {
+            let is_number = costs.bytes().all(|byte| byte.is_ascii_digit());
+            let text = if is_number { Ok(costs.clone()) } else { std::fs::read_to_string(costs) };
+            let text = text.map_err(|error| {
+                format!("`+costs` takes nanoseconds, or a file, and {costs} cannot be read: {error}")
+            })?;
+            simulation =
+                simulation.costs(text.parse().map_err(|error| format!("`+costs {costs}`: {error}"))?);
+        }
+        Ok(simulation.with_options(self.options()))
     }
 
     /// The PEs of each node of a simulated job.
