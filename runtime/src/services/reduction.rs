@@ -302,10 +302,16 @@ fn remove_member(pe: &Pe, (id, index): (CollectionId, Index), left: Standing) {
     close_complete(pe, id);
 }
 
-/// Reports that all elements that a collection begins with on this PE exist.
+/// Reports that all elements that a collection begins with on this PE exist. A collection in which nobody ever is is over when its root
+/// knows it.
 fn report_creation(pe: &Pe, id: CollectionId) {
-    if with_collection(pe, id, |collection| collection.info.created()).is_some() {
+    let (is_awaited, is_over) = with_collection(pe, id, |LocalCollection { info, .. }| {
+        (info.created().is_some(), info.is_nobody_ever() && pe.id == first_pe(pe, info.root()))
+    });
+    if is_awaited {
         tell_created(pe, pe.node.id, id, 1);
+    } else if is_over {
+        tell_if_over(pe, id);
     }
 }
 
@@ -376,7 +382,7 @@ fn tell_if_over(pe: &Pe, id: CollectionId) {
     let is_over = with_collection(pe, id, |collection| {
         let LocalCollection { info, gathering, created, .. } = collection;
         let is_told = info.created().is_none() || *created >= u64::from(pe.node.topology.pes());
-        is_told && gathering.as_ref().is_some_and(|gathering| gathering.is_left())
+        is_told && gathering.as_ref().map_or(info.is_nobody_ever(), |gathering| gathering.is_left())
     });
     if is_over {
         pe.tell(ChareEvent::Over { collection: id });

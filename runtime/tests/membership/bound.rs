@@ -18,7 +18,7 @@ impl Shadow {
 
     /// The account beside it, which is on the same PE.
     #[entry]
-    fn look(&mut self, done: Callback<i64>) {
+    pub(crate) fn look(&mut self, done: Callback<i64>) {
         let balance = self.follows.at(self.this_index()).local(|account| {
             account.balance += 1;
             account.balance

@@ -71,6 +71,27 @@ fn what_cannot_be_names_the_element() {
         accounts.at((1, 1)).add(1);
     });
     expect(ended, &["Account::add", "member (1, 1) of", "has ended", "destroyed before"]);
+    let nobodys = failures(|| async {
+        let accounts = AccountProxy::create((2, 0), 0);
+        // What is bound to nobody is nobody's, too; others of the same PE come behind it.
+        let shadows = ShadowProxy::create(ArrayOptions::new((2, 0)).bind_to(&accounts), accounts.clone());
+        chare::quiescence().await;
+        shadows.at((1, 1)).look(Callback::ignore());
+    });
+    expect(nobodys, &["Shadow::look", "member (1, 1) of", "has ended"]);
+    let nobodys_awaited = failures(|| async {
+        let (created, callback) = chare::future();
+        let accounts = AccountProxy::create(ArrayOptions::new((2, 0)).created(callback), 0);
+        created.await;
+        chare::quiescence().await;
+        ShadowProxy::create(ArrayOptions::new((2, 0)).bind_to(&accounts), accounts.clone());
+        chare::quiescence().await;
+        let (heard, count) = chare::future();
+        accounts.with(chare::CallOptions::new().heard(count)).add(1);
+        assert_eq!(heard.await, 0);
+        accounts.at((1, 1)).add(1);
+    });
+    expect(nobodys_awaited, &["Account::add", "member (1, 1) of", "has ended"]);
     let inserted_late = failures(|| async {
         let accounts = AccountProxy::create((2, 2), 0);
         accounts.destroy();

@@ -98,6 +98,18 @@ impl CollectionInfo {
         self.place(Arc::clone(&other.placed().map))
     }
 
+    /// Whether the collection begins without members and none can come.
+    pub(crate) fn is_nobody_ever(&self) -> bool {
+        self.blueprint.elements.len() == 0 && !self.may_be_anywhere()
+    }
+
+    /// Gives a collection in which nobody ever is its homes, because the array that it is bound to has ended.
+    pub(crate) fn place_nobody(&self) {
+        let map = PlacementMap::new(&self.blueprint, &self.chare.index, self.topology.clone());
+        let placed = map.and_then(|map| self.place(Arc::new(map)));
+        debug_assert!(placed.is_ok(), "nobody takes no room");
+    }
+
     fn place(&self, map: Arc<PlacementMap>) -> Result<(), String> {
         let pes = self.topology.pes();
         let mut population = vec![0; pes as usize];

@@ -135,6 +135,8 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
                 pe.fail(format!("creating {}", chare.name), cause);
                 return Outcome::Processed;
             }
+            // Where nobody lives does not matter.
+            None if pe.places.borrow().has_ended(other) && info.is_nobody_ever() => info.place_nobody(),
             None => return wait_for(other, info, arguments),
         }
     }
