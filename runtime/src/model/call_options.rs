@@ -69,6 +69,8 @@ struct Rare {
     dealt: Option<Arc<Dealt>>,
     /// The time after which the call need not begin any more.
     due: Option<Deadline>,
+    /// The encoding of the element's index, where the call may create the element and its target has a digest of the index only.
+    index: Option<Box<[u8]>>,
 }
 
 /// How each nocopy argument of a call of many is dealt out, if it is.
@@ -273,6 +275,17 @@ impl CallOptions {
     #[inline]
     pub(crate) fn due_at(&self) -> Option<Deadline> {
         self.rare.as_ref()?.due
+    }
+
+    /// Takes along the encoding of the index of the element that the call may create.
+    pub(crate) fn for_index(mut self, index: Box<[u8]>) -> Self {
+        self.change_rare(|rare| rare.index = Some(index));
+        self
+    }
+
+    /// The encoding of the index of the element that the call may create, where a digest stands for it.
+    pub(crate) fn index(&self) -> Option<&[u8]> {
+        self.rare.as_ref()?.index.as_deref()
     }
 
     /// # Errors

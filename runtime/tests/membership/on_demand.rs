@@ -125,3 +125,45 @@ fn an_index_of_any_length_is_created_on_demand() {
         }
     });
 }
+
+/// Ends when it is called, and is created by the next call.
+struct Fleeting;
+
+#[chare(array, index = String)]
+impl Fleeting {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry(create_here)]
+    fn flit(&mut self, to: Callback<String>) {
+        to.send(self.this_index());
+        chare::destroy();
+    }
+
+    #[entry(create_home)]
+    fn flit_home(&mut self, to: Callback<String>) {
+        to.send(self.this_index());
+        chare::destroy();
+    }
+}
+
+#[test]
+fn an_index_of_any_length_is_created_anew_by_a_call_that_its_element_did_not_live_to_see() {
+    on_every_path(&SHAPES, || async {
+        let array = FleetingProxy::create(ArrayOptions::listed([]));
+        let name =
+            "an index that is longer than what stands in a message, of one that is gone soon".to_owned();
+        let mut flights = Vec::new();
+        for _ in 0..10 {
+            let [(here, to_here), (home, to_home)] = [chare::future(), chare::future()];
+            array.at(name.clone()).flit(to_here);
+            array.at(name.clone()).flit_home(to_home);
+            flights.extend([here, home]);
+        }
+        for flight in flights {
+            assert_eq!(flight.await, name);
+        }
+    });
+}

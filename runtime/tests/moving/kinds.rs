@@ -138,3 +138,44 @@ fn calls_that_wait_to_be_awaited_go_along() {
         }
     });
 }
+
+/// Flies away, and ends soon.
+#[derive(Serialize, Deserialize)]
+struct Sparrow;
+
+#[chare(array, index = String, migrate)]
+impl Sparrow {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry(create_home)]
+    fn fly(&mut self, to: Callback<String>) {
+        to.send(self.this_index());
+        if chare::dice().below(2) == 0 {
+            chare::destroy();
+        } else {
+            self.migrate_to(somewhere());
+        }
+    }
+}
+
+#[test]
+fn a_call_that_comes_after_its_element_has_ended_elsewhere_creates_it_by_an_index_of_any_length() {
+    on_every_path(&SHAPES, || async {
+        let sparrows = SparrowProxy::create(ArrayOptions::empty());
+        let name = "an index that is longer than what stands in a message, of one that moves".to_owned();
+        for _ in 0..8 {
+            let mut flights = Vec::new();
+            for _ in 0..4 {
+                let (flight, to) = chare::future();
+                sparrows.at(name.clone()).fly(to);
+                flights.push(flight);
+            }
+            for flight in flights {
+                assert_eq!(flight.await, name);
+            }
+        }
+    });
+}

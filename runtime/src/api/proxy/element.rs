@@ -154,11 +154,11 @@ impl<C: Chare> ElementHandle<C> {
         let entry = registry::entry::<E>();
         let options = self.options.as_ref().unwrap_or(&entry.options);
         Pe::current(|pe| {
-            if let (Some(demand), Some(name), Target::Member(id, index)) =
-                (E::DEMAND, &self.name, self.target)
-            {
-                array::need(pe, (id, index), name.clone(), registration::<C>(), demand);
-            }
+            // The call may create the element, wherever it finds that there is none.
+            let options = match (E::DEMAND, &self.name) {
+                (Some(_), Some(name)) => &options.clone().for_index(name.clone()),
+                _ => options,
+            };
             outbox::call(pe, options, (&self.target, entry), arguments, nocopy);
         });
     }

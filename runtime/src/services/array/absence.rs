@@ -119,9 +119,10 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
         pe.fail(what(), "the collection consists of other chares");
         return Outcome::Processed;
     }
+    let is_digest = info.chare.index.dimensions == 0 && index::is_digest(index);
     let on = match call.entry.demand {
-        // The caller has sent the index itself, too, in a message of its own.
-        Some(_) if info.chare.index.dimensions == 0 && index::is_digest(index) => {
+        // One that a callback sends knows the digest of the index only: it waits until another call creates the element.
+        Some(_) if is_digest && options.index().is_none() => {
             return pe.keep(Missing::Member(id, index), options, Body::Call(call));
         }
         Some(Demand::Here) => Some(call.from),
@@ -134,7 +135,8 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
             return Outcome::Processed;
         }
     };
-    let order = InsertionOrder::new((id, index), None, (pe.id, on), Stage::Needed);
+    let name = options.index().filter(|_| is_digest).map(Box::from);
+    let order = InsertionOrder::new((id, index), name, (pe.id, on), Stage::Granted);
     pe.counters.sent.add(1);
     let insert = Insert { order, chare: info.chare, arguments: Arguments::new(()) };
     if provide(pe, &info, insert) == Outcome::Processed {

@@ -5,8 +5,8 @@
 //! 2. If the home believes that there is such a member elsewhere, it asks that PE, whose last news may still be on the way. If the member
 //!    is there, two members are inserted with one index, which ends the job; else the insertion comes back and the home decides.
 //! 3. A message to a member that is not there waits at the home, or creates the member if its entry says so. In a collection where nobody
-//!    may insert, such a message ends the job. Where a digest stands for an index, a call carries the digest only; then its caller sends
-//!    the home the index itself, in a message of its own, for which the call waits.
+//!    may insert, such a message ends the job. Where a digest stands for an index, a call that may create the member carries the index
+//!    itself beside it: it may come to a home whose member has just ended.
 //! 4. `done_inserting` tells every home how many insertions the PE that called it has asked for there; the home is closed once they have
 //!    come. Insertions by other PEs must be over before.
 
@@ -19,10 +19,9 @@ use crate::model::collection::{CollectionInfo, Insertions};
 use crate::model::envelope::Envelope;
 use crate::model::home::Admission;
 use crate::model::ids::{CollectionId, Index, PeId, Target};
-use crate::model::registry::{ChareRegistration, Demand};
+use crate::model::registry::ChareRegistration;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
-use crate::pe::places::Absence;
 use crate::pe::queued::Outcome;
 use std::sync::Arc;
 
@@ -53,19 +52,6 @@ fn ask(pe: &Pe, insert: Insert) {
     outbox::send(pe, pe.id, Envelope::system(options(), ArrayMessage::Insert(insert)));
 }
 
-/// Sends the home the index that a digest stands for, before a call that creates its member on demand and carries the digest only.
-pub(crate) fn need(
-    pe: &Pe,
-    (collection, index): (CollectionId, Index),
-    name: Box<[u8]>,
-    chare: &'static ChareRegistration,
-    demand: Demand,
-) {
-    let on = (demand == Demand::Here).then_some(pe.id);
-    let order = InsertionOrder::new((collection, index), Some(name), (pe.id, on), Stage::Needed);
-    ask(pe, Insert { order, chare, arguments: Arguments::new(()) });
-}
-
 fn forward(pe: &Pe, to: PeId, stage: Stage, mut insert: Insert) -> Outcome {
     insert.order.stage = stage;
     outbox::forward(pe, to, Envelope::system(options(), ArrayMessage::Insert(insert)));
@@ -94,8 +80,6 @@ pub(super) fn arrive(pe: &Pe, insert: Insert) -> Outcome {
             });
             if is_done { refuse(TOO_LATE) } else { forward(pe, home, Stage::Asking, insert) }
         }
-        Stage::Needed if home != pe.id => forward(pe, home, Stage::Needed, insert),
-        Stage::Needed => provide(pe, &info, insert),
         _ if is_here => refuse(EXISTS),
         Stage::Contested => {
             chare_lrts::sometimes!("a contested insertion found its index free after all");
@@ -217,22 +201,9 @@ fn grant_here(pe: &Pe, insert: Insert) -> Outcome {
     Outcome::Processed
 }
 
-/// At the home of a member that a call needs: has the member constructed if it is nowhere.
+/// At the home of a member that a call needs and that is nowhere: has it constructed.
 pub(super) fn provide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
-    let InsertionOrder { collection: id, index, on, .. } = insert.order;
-    let absence = {
-        let places = pe.places.borrow();
-        let is_here = places.collection(id).is_some_and(|collection| collection.members.include(index));
-        (!is_here).then(|| places.explain_absence(pe.id, id, index))
-    };
-    match absence {
-        Some(Absence::Nowhere) => {}
-        Some(Absence::UnderWay) => {
-            chare_lrts::sometimes!("a call that creates its element met one under way");
-            return pe.keep(Missing::Member(id, index), options(), ArrayMessage::Insert(insert).into());
-        }
-        _ => return Outcome::Processed,
-    }
+    let InsertionOrder { index, on, .. } = insert.order;
     let at = info.bound_to().and_then(|other| find_companion(pe, other, index)).or(on).unwrap_or(pe.id);
     if at.0 >= pe.node.topology.pes() {
         let cause = format!("it is called from {at}, which is not there");

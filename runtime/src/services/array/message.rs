@@ -105,8 +105,6 @@ pub(crate) enum Stage {
     Cleared,
     /// On the PE where the member is to live.
     Granted,
-    /// To the home: a call needs the member and carries no more than a digest of its index.
-    Needed,
 }
 
 /// A message about a collection between nodes.

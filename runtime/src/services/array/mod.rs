@@ -11,7 +11,7 @@ mod message;
 
 pub(crate) use creation::{bring_forward, create};
 pub(crate) use ending::done_inserting;
-pub(crate) use insertion::{insert, need};
+pub(crate) use insertion::insert;
 pub(crate) use message::ID;
 
 use crate::base::typed_box::TypedBox;
