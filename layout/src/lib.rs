@@ -23,7 +23,7 @@
 //!
 //! 1. *The type map.* A layout is a list of pieces of memory in an order, as MPI defines it: the packed stream has the pieces
 //!    one after the other. [`Raw`]'s constructors mean what MPI's mean; [`Layout`] counts in elements; [`Dims`] selects from
-//!    arrays.
+//!    arrays; [`Datatype`] pads and marks bounds as MPI does.
 //! 2. *The canonical form* keeps that order and forgets how it was written (`value/canonical/mod.rs` has the rules). Equal forms have
 //!    equal digests, so that a peer knows a layout again without being told.
 //! 3. *The packed stream* can be entered anywhere: a [`Cursor`] is a number.
@@ -42,6 +42,7 @@ mod value;
 pub use cursor::Cursor;
 pub use kernels::front::{copy, pack, pack_range, unpack, unpack_range};
 pub use make::arrays::{Distributed, Distribution, Order};
+pub use make::datatype::Datatype;
 pub use make::dims::{Along, Dims, Selection};
 pub use make::layout::Layout;
 pub use make::partition::{Partition, RawPartition};

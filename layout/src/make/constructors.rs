@@ -1,8 +1,8 @@
 //! Constructors with the meaning of MPI's, on the value as the inner type: `inner.vector(..)` is `MPI_Type_vector(.., inner)`.
 //!
 //! Bounds are those of MPI: the lowest lower bound and the highest upper bound of all copies of the inner type, whether they
-//! were said by `resized` and `subarray` or derived; bounds that were said do not stick to what is built of them. So it is in
-//! MPICH; where only some fields of a struct have said bounds, Open MPI lets those alone count, as the standard's markers would.
+//! were said by `resized` and `subarray` or derived; bounds that were said do not stick to what is built of them, and nothing is
+//! padded to an alignment, for bytes have none: both are what [`Datatype`](crate::Datatype) is for.
 
 use crate::make::inner::Inner;
 use crate::value::bounds::Facts;

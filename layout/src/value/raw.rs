@@ -61,6 +61,12 @@ impl Raw {
         Ok(Self { ops, bytes, origin, span: end.abs_diff(origin), low, high, grain, runs, digest, clash })
     }
 
+    /// The same selection with other bounds.
+    pub(crate) fn bounded(self, low: i64, high: i64) -> Result<Self, LayoutError> {
+        high.checked_sub(low).ok_or(LayoutError::TooFar { what: sums::PLACE })?;
+        Ok(Self { low, high, digest: OnceLock::new(), ..self })
+    }
+
     /// Selections that lie apart, each so many bytes further on, as they are: what is known of them is known of all.
     pub(crate) fn apart(selections: &[(i64, &Self)]) -> Result<Self, LayoutError> {
         let mut ops = SmallVec::new();
@@ -107,7 +113,8 @@ impl Raw {
         self.low
     }
 
-    /// Distance of two of these in a row: MPI's extent. Whatever was said stays; nothing is rounded to an alignment.
+    /// Distance of two of these in a row: MPI's extent. Whatever was said stays; nothing is rounded to an alignment, which a
+    /// [`Datatype`](crate::Datatype) does.
     pub fn extent(&self) -> i64 {
         self.high - self.low
     }
