@@ -2,6 +2,7 @@
 
 mod arguments;
 mod cell;
+mod clients;
 mod collections;
 #[path = "../every_path/mod.rs"]
 mod every_path;

@@ -58,8 +58,8 @@ where
     }
 
     /// Adds this member's share to the next reduction of a section that it belongs to; `callback` receives the result once every member
-    /// of the section has contributed. All members must name equal callbacks. A contribution to a section by a chare that does not belong
-    /// to it ends the job with an error.
+    /// of the section has contributed. Reductions are told apart by their callbacks, as those over a whole collection are. A contribution
+    /// to a section by a chare that does not belong to it ends the job with an error.
     ///
     /// The contributions of a member are counted for each of its sections and for its collection separately: reductions over all of them
     /// may be under way at one time, several over each.

@@ -35,7 +35,7 @@ impl Share {
     /// When the two do not fit together, in words.
     pub(crate) fn absorb(&mut self, other: Self) -> Result<(), String> {
         if self.callback != other.callback {
-            return Err("its members name different callbacks: a member's n-th contribution belongs to the n-th reduction, so let all contribute in the same order".to_owned());
+            return Err("its contributions name different callbacks".to_owned());
         }
         self.data.absorb(other.data)
     }

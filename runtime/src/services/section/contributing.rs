@@ -2,7 +2,8 @@
 
 use super::members_at_home::{show, state};
 use super::message::tell;
-use super::news::SectionEvent;
+use super::news::{Contributor, SectionEvent};
+use super::reductions::Reductions;
 use crate::delivery::fire::fire;
 use crate::model::ids::{SectionId, Target};
 use crate::model::reduction::Share;
@@ -17,26 +18,42 @@ pub(crate) fn contribute(pe: &Pe, identity: &Identity, section: SectionId, share
     let home = home.expect("a member's collection is known on its PE");
     let number = state(pe).borrow_mut().count(member, section);
     if home == pe.id && state(pe).borrow().get(section).is_some() {
-        add(pe, section, (number, Some(member)), share);
+        add(pe, section, (number, Contributor::Member(member)), share);
     } else {
-        tell(pe, home, section, SectionEvent::Contributed { number, member: Some(member), share });
+        let by = Contributor::Member(member);
+        tell(pe, home, section, SectionEvent::Contributed { number, by, share });
     }
 }
 
 /// Adds a contribution of a member with its home here, or from below. The section is known here.
-pub(super) fn add(pe: &Pe, section: SectionId, (number, member): (u64, Option<Target>), share: Share) {
-    let added = {
+pub(super) fn add(pe: &Pe, section: SectionId, (number, by): (u64, Contributor), share: Share) {
+    take_in(pe, section, by, |reductions, contributor| reductions.add(contributor, number, share));
+}
+
+/// Takes note that somebody has left after so many contributions.
+pub(super) fn end(pe: &Pe, section: SectionId, who: Contributor, contributions: u64) {
+    take_in(pe, section, who, |reductions, contributor| reductions.leave(contributor, contributions));
+}
+
+fn take_in(
+    pe: &Pe,
+    section: SectionId,
+    by: Contributor,
+    change: impl FnOnce(&mut Reductions, usize) -> Result<(), String>,
+) {
+    let taken = {
         let mut sections = state(pe).borrow_mut();
-        let local = sections.get_mut(section).expect("its caller looked");
-        match member {
-            Some(member) if local.seat(member).is_none() => Err(member),
-            _ => Ok(local.reductions.add(number, share)),
-        }
+        let Some(local) = sections.get_mut(section) else { return };
+        let contributor = match by {
+            Contributor::Below(place) => local.reductions.place_below(place).map_err(Ok),
+            Contributor::Member(member) => local.seat_number(member).ok_or(Err(member)),
+        };
+        contributor.and_then(|contributor| change(&mut local.reductions, contributor).map_err(Ok))
     };
-    match added {
-        Ok(Ok(())) => advance(pe, section),
-        Ok(Err(cause)) => pe.fail(what(section), cause),
-        Err(stranger) => {
+    match taken {
+        Ok(()) => advance(pe, section),
+        Err(Ok(cause)) => pe.fail(what(section), cause),
+        Err(Err(stranger)) => {
             let cause = format!("{} contributed, which is no member of it", show(pe, stranger));
             pe.fail(what(section), cause);
         }
@@ -45,15 +62,6 @@ pub(super) fn add(pe: &Pe, section: SectionId, (number, member): (u64, Option<Ta
 
 fn what(section: SectionId) -> String {
     format!("a reduction over {section}")
-}
-
-/// Takes note that nobody below contributes to reduction `end` or to later ones.
-pub(super) fn end_below(pe: &Pe, section: SectionId, end: u64) {
-    let left = state(pe).borrow_mut().get_mut(section).map(|local| local.reductions.leave(end));
-    match left {
-        Some(Err(cause)) => pe.fail(what(section), cause),
-        _ => advance(pe, section),
-    }
 }
 
 /// At the home of a member that is gone: ends its contributions, of which it has made so many to these sections.
@@ -70,8 +78,8 @@ pub(super) fn member_gone(pe: &Pe, member: Target, contributed: &[(SectionId, u6
         if let Some(seat) = state(pe).borrow().get(section).and_then(|local| local.seat(member)) {
             seat.is_taken.set(false);
         }
-        let end = contributed.iter().find(|(of, _)| *of == section).map_or(0, |(_, count)| *count);
-        end_below(pe, section, end);
+        let contributions = contributed.iter().find(|(of, _)| *of == section).map_or(0, |(_, count)| *count);
+        end(pe, section, Contributor::Member(member), contributions);
     }
 }
 
@@ -82,8 +90,8 @@ fn is_of_growing(pe: &Pe, member: Target) -> bool {
 
 /// At the home of a member that was destroyed before the news of a section came: the member has no part in it but what it contributed.
 pub(super) fn give_up_seat(pe: &Pe, section: SectionId, member: Target) {
-    let end = state(pe).borrow_mut().give_up(section, member);
-    end_below(pe, section, end);
+    let contributions = state(pe).borrow_mut().give_up(section, member);
+    end(pe, section, Contributor::Member(member), contributions);
 }
 
 /// Sends on the reductions that are complete.
@@ -96,15 +104,16 @@ fn advance(pe: &Pe, section: SectionId) {
             let end = local.reductions.end().filter(|_| !local.has_ended);
             local.has_ended |= end.is_some();
             drop(sections);
-            if let (Some(parent), Some(end)) = (parent, end) {
-                tell(pe, parent, section, SectionEvent::Ended { end });
+            if let (Some(parent), Some(contributions)) = (parent, end) {
+                tell(pe, parent, section, SectionEvent::Ended { by: pe.id, contributions });
             }
             return;
         };
         drop(sections);
         match parent {
             Some(parent) => {
-                tell(pe, parent, section, SectionEvent::Contributed { number, member: None, share });
+                let by = Contributor::Below(pe.id);
+                tell(pe, parent, section, SectionEvent::Contributed { number, by, share });
             }
             None => {
                 let callback = share.callback;

@@ -27,7 +27,7 @@ pub(super) struct Seat {
     pub(super) target: Target,
     /// True until the member is destroyed.
     pub(super) is_taken: Cell<bool>,
-    /// The next reduction of the member, if it lives here.
+    /// How often the member has contributed, if it lives here.
     next: Cell<u64>,
 }
 
@@ -58,7 +58,7 @@ impl LocalSection {
     pub(super) fn new(members: &[Target], parent: Option<PeId>, below: u64, homes: Arc<[PeId]>) -> Self {
         let seat = |target: &Target| Seat { target: *target, is_taken: Cell::new(true), next: Cell::new(0) };
         let seats = members.iter().map(seat).collect();
-        let reductions = Reductions::new(below.saturating_add(members.len() as u64));
+        let reductions = Reductions::new(members.len(), below);
         Self {
             seats,
             parent,
@@ -74,8 +74,12 @@ impl LocalSection {
 
     /// The seat of a member with its home here, also after its end.
     pub(super) fn seat(&self, target: Target) -> Option<&Seat> {
-        let place = self.seats.binary_search_by_key(&target, |seat| seat.target).ok()?;
-        Some(&self.seats[place])
+        Some(&self.seats[self.seat_number(target)?])
+    }
+
+    /// The number of a member's seat, also after its end.
+    pub(super) fn seat_number(&self, target: Target) -> Option<usize> {
+        self.seats.binary_search_by_key(&target, |seat| seat.target).ok()
     }
 }
 
@@ -93,11 +97,11 @@ pub(super) struct Sections {
     forming: FxHashMap<SectionId, Vec<(CallOptions, SectionCall)>>,
     /// The sections of members that have their home here.
     memberships: ByMember<()>,
-    /// For members that live here and have no seat here, or none yet: the next reduction of each section that they have contributed to.
+    /// For members that live here and have no seat here, or none yet: how often they have contributed to each section.
     next: ByMember<u64>,
     /// The members of growing collections that have their home here and were destroyed.
     gone: FxHashMap<CollectionId, FxHashSet<Target>>,
-    /// For members that were destroyed before the news of a section came: the first reduction of the section without them.
+    /// For members that were destroyed before the news of a section came: how often they contributed to it.
     ends: FxHashMap<SectionId, FxHashMap<Target, u64>>,
     /// On roots: who waits until a section is formed.
     pub(super) questions: Questions,
@@ -228,7 +232,7 @@ impl Sections {
         self.ends.get(&section).is_some_and(|ends| ends.contains_key(&target))
     }
 
-    /// Gives up the seat of a member that was destroyed before it had one. Returns the first reduction without the member.
+    /// Gives up the seat of a member that was destroyed before it had one. Returns how often it contributed.
     pub(super) fn give_up(&mut self, section: SectionId, target: Target) -> u64 {
         if let Some(seat) = self.get(section).and_then(|local| local.seat(target)) {
             seat.is_taken.set(false);
@@ -237,7 +241,7 @@ impl Sections {
         self.ends.get_mut(&section).and_then(|ends| ends.remove(&target)).unwrap_or(0)
     }
 
-    /// Counts a contribution of a member that lives here; returns the number of its reduction.
+    /// Counts a contribution of a member that lives here; returns its number among them.
     pub(super) fn count(&mut self, target: Target, section: SectionId) -> u64 {
         if let Some(seat) = self.get(section).and_then(|local| local.seat(target)) {
             return seat.next.replace(seat.next.get() + 1);
@@ -252,7 +256,7 @@ impl Sections {
         self.next.remove(target, section);
     }
 
-    /// Takes out the numbers that go with a member that leaves this PE: its next reductions.
+    /// Takes out the numbers that go with a member that leaves this PE: how often it has contributed.
     pub(super) fn take_numbers(&mut self, target: Target) -> Vec<(SectionId, u64)> {
         let in_seats = self.memberships.sections(target).filter_map(|section| {
             let next = self.get(section)?.seat(target)?.next.take();
@@ -262,7 +266,7 @@ impl Sections {
         self.next.take(target).into_iter().chain(in_seats).collect()
     }
 
-    /// Takes in the numbers that have come with a member: its next reductions.
+    /// Takes in the numbers that have come with a member: how often it has contributed.
     pub(super) fn bring_numbers(&mut self, target: Target, numbers: Vec<(SectionId, u64)>) {
         for (section, next) in numbers {
             match self.get(section).and_then(|local| local.seat(target)) {

@@ -27,10 +27,10 @@ pub(super) enum SectionEvent {
     Asked { question: u64 },
     /// To the root: a home's answer.
     Answered { question: u64 },
-    /// A contribution: to a member's home, or from there up the tree.
-    Contributed { number: u64, member: Option<Target>, share: Share },
-    /// Up the tree: from reduction `end` on, nobody contributes below.
-    Ended { end: u64 },
+    /// A contribution, and its number among those of who contributes.
+    Contributed { number: u64, by: Contributor, share: Share },
+    /// Up the tree: nobody contributes below any more, after so many contributions.
+    Ended { by: PeId, contributions: u64 },
     /// To the root: the section is to be dissolved.
     Dissolving,
     /// To a home: the section is to be forgotten after so many calls.
@@ -41,6 +41,15 @@ pub(super) enum SectionEvent {
     Doubted { by: PeId },
     /// The root's answer: there is no such section, or no member has a seat on that PE.
     Denied { is_dissolved: bool },
+}
+
+/// Who contributes to a reduction.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) enum Contributor {
+    /// A member, at its home.
+    Member(Target),
+    /// A place below in the tree.
+    Below(PeId),
 }
 
 impl SectionNews {

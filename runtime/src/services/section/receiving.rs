@@ -2,7 +2,7 @@
 
 use super::members_at_home::{Standing, state};
 use super::message::{SectionMessage, tell};
-use super::news::{SectionEvent, SectionNews};
+use super::news::{Contributor, SectionEvent, SectionNews};
 use super::{contributing, dissolving, formed, forming};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, opened};
@@ -33,10 +33,12 @@ pub(super) fn receive(pe: &Pe, SectionNews { section, event }: SectionNews) -> O
             forming::require(pe, section, &members);
             return receive(pe, *then);
         }
-        SectionEvent::Contributed { number, member, share } => {
-            contributing::add(pe, section, (number, member), share);
+        SectionEvent::Contributed { number, by, share } => {
+            contributing::add(pe, section, (number, by), share);
         }
-        SectionEvent::Ended { end } => contributing::end_below(pe, section, end),
+        SectionEvent::Ended { by, contributions } => {
+            contributing::end(pe, section, Contributor::Below(by), contributions);
+        }
         SectionEvent::Dissolving => dissolving::announce(pe, section),
         SectionEvent::Dissolved { calls } => dissolving::expect_calls(pe, section, calls),
     }
