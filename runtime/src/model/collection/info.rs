@@ -275,6 +275,11 @@ pub(crate) mod tests {
         Blueprint { id, chare: DUMMY.id, elements, placement, is_open: false, created: None, after: None }
     }
 
+    /// An array of so many of them.
+    pub(crate) fn dummies(len: u64, topology: Topology) -> CollectionInfo {
+        info(len, Placement::Block, topology).expect("they fit the job")
+    }
+
     fn info(len: u64, placement: Placement, topology: Topology) -> Result<CollectionInfo, String> {
         let elements = Elements::Range(Arc::new(IndexRange::counted(len)));
         CollectionInfo::new(blueprint(elements, placement), &DUMMY, topology, ROOM_BYTES)

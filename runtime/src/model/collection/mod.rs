@@ -12,7 +12,7 @@ mod placement_map;
 pub(crate) use blueprint::{Blueprint, Elements};
 pub(crate) use info::CollectionInfo;
 #[cfg(test)]
-pub(crate) use info::tests::Dummy;
+pub(crate) use info::tests::{Dummy, dummies};
 pub(crate) use insertions::Insertions;
 pub use placement::{ArrayMap, MapRegistration, Placement};
 pub(crate) use placement::{Bond, maps};

@@ -8,6 +8,7 @@ use super::news::{SectionEvent, SectionNews};
 use super::tree::{in_order, place_all};
 use crate::delivery::outbox;
 use crate::model::call_options::CallOptions;
+use crate::model::collection::CollectionInfo;
 use crate::model::envelope::Envelope;
 use crate::model::ids::{PeId, SectionId, Target};
 use crate::pe::Pe;
@@ -20,11 +21,27 @@ use std::sync::Arc;
 /// Forms a section of these members, which must belong to section `within`, if there is one.
 pub(crate) fn form(pe: &Pe, members: Vec<Target>, within: Option<SectionId>) -> SectionId {
     let section = SectionId { creator: pe.id, serial: pe.serials.next_section() };
-    state(pe).borrow_mut().announce(section);
+    let known = collections_of(pe, &members);
+    state(pe).borrow_mut().announce(section, known);
     let event = SectionEvent::Forming { members, within };
     let message = SectionMessage::News(SectionNews { section, event });
     outbox::send(pe, pe.id, Envelope::system(CallOptions::new().expedited(), message));
     section
+}
+
+/// The collections of these members that are known here.
+fn collections_of(pe: &Pe, members: &[Target]) -> Vec<Arc<CollectionInfo>> {
+    let places = pe.places.borrow();
+    let mut known: Vec<Arc<CollectionInfo>> = Vec::new();
+    for member in members {
+        if let Target::Member(id, _) = member
+            && known.iter().all(|info| info.id != *id)
+            && let Some(collection) = places.collection(*id)
+        {
+            known.push(Arc::clone(&collection.info));
+        }
+    }
+    known
 }
 
 /// On the PE that forms the section: gives the members their seats, once their homes are known.
@@ -42,7 +59,7 @@ pub(super) fn assemble(
     members.dedup();
     let mut homes: BTreeMap<PeId, Vec<Target>> = BTreeMap::new();
     for member in &members {
-        match home_of(pe, *member) {
+        match home_of(pe, section, *member) {
             Ok(home) => homes.entry(home).or_default().push(*member),
             Err(awaited) => {
                 let event = SectionEvent::Forming { members, within };
@@ -86,15 +103,18 @@ pub(super) fn assemble(
 ///
 /// # Errors
 /// The news that has to come before the home is known.
-fn home_of(pe: &Pe, member: Target) -> Result<PeId, Missing> {
+fn home_of(pe: &Pe, section: SectionId, member: Target) -> Result<PeId, Missing> {
     match member {
         Target::Chare(id) => Ok(id.home),
         Target::Member(id, index) => {
             let places = pe.places.borrow();
             match places.collection(id) {
                 Some(known) => Ok(known.info.home(index)),
-                // Nobody is there any more, which is known here as well as at the home.
-                None if places.has_ended(id) => Ok(pe.id),
+                // Nobody is there any more. The home has what was contributed before; elsewhere nobody was when the section was named.
+                None if places.has_ended(id) => {
+                    let home = state(pe).borrow().home_while_forming(section, (id, index));
+                    Ok(home.unwrap_or(pe.id))
+                }
                 None => Err(Missing::Collection(id)),
             }
         }
@@ -112,7 +132,7 @@ pub(super) fn seat(
         pe.fail(format!("forming {section}"), "it was formed before");
         return Outcome::Processed;
     }
-    if let Some(awaited) = members.iter().find_map(|member| home_of(pe, *member).err()) {
+    if let Some(awaited) = members.iter().find_map(|member| home_of(pe, section, *member).err()) {
         let event = SectionEvent::Seated { members, within, parent, below };
         let message = SectionMessage::News(SectionNews { section, event });
         return pe.keep(awaited, CallOptions::new(), message.into());

@@ -15,7 +15,8 @@ use super::message::ID;
 use super::questions::Questions;
 use super::reductions::Reductions;
 use crate::model::call_options::CallOptions;
-use crate::model::ids::{CollectionId, PeId, SectionId, Target};
+use crate::model::collection::CollectionInfo;
+use crate::model::ids::{CollectionId, Index, PeId, SectionId, Target};
 use crate::pe::{Pe, Promises};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
@@ -93,8 +94,8 @@ pub(super) fn state(pe: &Pe) -> &RefCell<Sections> {
 pub(super) struct Sections {
     /// In boxes, so that the table's free places are small.
     known: FxHashMap<SectionId, Box<LocalSection>>,
-    /// Sections formed on this PE whose members' homes are not known yet, with the calls of them that were made here.
-    forming: FxHashMap<SectionId, Vec<(CallOptions, SectionCall)>>,
+    /// Sections formed on this PE whose members' homes are not known yet.
+    forming: FxHashMap<SectionId, Forming>,
     /// The sections of members that have their home here.
     memberships: ByMember<()>,
     /// For members that live here and have no seat here, or none yet: how often they have contributed to each section.
@@ -105,6 +106,16 @@ pub(super) struct Sections {
     ends: FxHashMap<SectionId, FxHashMap<Target, u64>>,
     /// On roots: who waits until a section is formed.
     pub(super) questions: Questions,
+}
+
+/// A section on the PE that forms it, until it is known.
+#[derive(Default)]
+struct Forming {
+    /// The calls of it that were made here.
+    calls: Vec<(CallOptions, SectionCall)>,
+    /// Collections that were known here meanwhile: those of members may have ended when the section is formed, and their homes have what
+    /// the members contributed.
+    collections: Vec<Arc<CollectionInfo>>,
 }
 
 /// The state of a section on the PE that formed it.
@@ -128,9 +139,24 @@ impl Sections {
         }
     }
 
-    /// Takes note of a section that this PE forms.
-    pub(super) fn announce(&mut self, section: SectionId) {
-        self.forming.insert(section, Vec::new());
+    /// Takes note of a section that this PE forms, and of the collections of its members that are known here.
+    pub(super) fn announce(&mut self, section: SectionId, collections: Vec<Arc<CollectionInfo>>) {
+        self.forming.insert(section, Forming { calls: Vec::new(), collections });
+    }
+
+    /// Takes note of a collection that has come to be known here.
+    pub(super) fn note_collection(&mut self, collection: impl Fn() -> Arc<CollectionInfo>) {
+        self.forming.values_mut().for_each(|forming| forming.collections.push(collection()));
+    }
+
+    /// The home of a member of a section that this PE forms, if its collection was known here meanwhile.
+    pub(super) fn home_while_forming(
+        &self,
+        section: SectionId,
+        (collection, index): (CollectionId, Index),
+    ) -> Option<PeId> {
+        let mut known = self.forming.get(&section)?.collections.iter();
+        known.find(|known| known.id == collection).map(|known| known.home(index))
     }
 
     /// Keeps a call until the section is formed.
@@ -143,8 +169,8 @@ impl Sections {
         call: SectionCall,
     ) -> Result<(), (CallOptions, SectionCall)> {
         match self.forming.get_mut(&call.section) {
-            Some(calls) => {
-                calls.push((options, call));
+            Some(forming) => {
+                forming.calls.push((options, call));
                 Ok(())
             }
             None => Err((options, call)),
@@ -170,7 +196,7 @@ impl Sections {
             seat.next.set(self.next.remove(seat.target, section).unwrap_or(0));
         }
         self.known.insert(section, Box::new(local));
-        self.forming.remove(&section).unwrap_or_default()
+        self.forming.remove(&section).unwrap_or_default().calls
     }
 
     pub(super) fn get(&self, section: SectionId) -> Option<&LocalSection> {
@@ -303,7 +329,8 @@ pub(super) fn show(pe: &Pe, member: Target) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ids::Index;
+    use crate::model::collection::dummies;
+    use crate::model::topology::Topology;
 
     fn member(number: u64) -> Target {
         Target::Member(CollectionId { creator: PeId(0), serial: 0 }, Index::from(number))
@@ -318,9 +345,25 @@ mod tests {
     }
 
     #[test]
+    fn the_homes_of_those_whose_collection_ends_are_known_until_the_section_is_formed() {
+        let mut sections = Sections::default();
+        let array = Arc::new(dummies(4, Topology::on_one_host(2, 1)));
+        let home = |sections: &Sections, serial| {
+            sections.home_while_forming(section(serial), (array.id, Index::from(3_u64)))
+        };
+        sections.announce(section(0), vec![Arc::clone(&array)]);
+        sections.announce(section(1), Vec::new());
+        assert_eq!([0, 1].map(|serial| home(&sections, serial)), [Some(PeId(1)), None]);
+        sections.note_collection(|| Arc::clone(&array));
+        assert_eq!(home(&sections, 1), Some(PeId(1)));
+        sections.insert(section(1), local(&[]));
+        assert_eq!((home(&sections, 1), home(&sections, 2)), (None, None));
+    }
+
+    #[test]
     fn a_section_that_is_dissolved_leaves_nothing() {
         let mut sections = Sections::default();
-        sections.announce(section(0));
+        sections.announce(section(0), Vec::new());
         assert_eq!(sections.standing(section(0)), Standing::Forming);
         assert!(sections.insert(section(0), local(&[member(1), member(2)])).is_empty());
         assert!(sections.insert(section(1), local(&[member(2)])).is_empty());

@@ -117,6 +117,10 @@ fn hear_of_element(pe: &Pe, event: &mut ChareEvent<'_>) {
             }
             Err(cause) => pe.fail("news of a member".to_owned(), cause),
         },
+        ChareEvent::Born { collection } => state(pe).borrow_mut().note_collection(|| {
+            let places = pe.places.borrow();
+            Arc::clone(&places.collection(*collection).expect("it has come").info)
+        }),
         ChareEvent::Ended { collection } => state(pe).borrow_mut().end(*collection),
         _ => {}
     }
