@@ -130,7 +130,7 @@ fn a_wait_for_one_of_many_looks_at_none_that_has_no_value() {
         callbacks[2].send(2);
         chare::yield_now().await;
         waiting.extend(futures);
-        [1, 0].map(|number| callbacks[number].send(number));
+        (0..2).rev().for_each(|number| callbacks[number].send(number));
         chare::yield_now().await;
         let came: Vec<_> = chare::wait_some(&mut waiting).await.into_iter().map(|(_, value)| value).collect();
         assert_eq!(came, [2, 1, 0]);
