@@ -234,14 +234,16 @@ pub fn register<P: Message>(name: &str, proxy: &P) -> Future<Result<(), NameErro
 /// finds. It does not wait for a name that comes later.
 ///
 /// # Errors
-/// [`NameError::Unknown`], and [`NameError::OtherType`] if it is another type's.
+/// [`NameError::Unknown`], [`NameError::OtherType`] if it is another type's, and [`NameError::Undecodable`].
 pub async fn named<P: Message>(name: &str) -> Result<P, NameError> {
     let (found, told) = future::<Option<Named>>();
     Pe::current(|pe| names::find(pe, name.to_owned(), told.erase()));
     let Named { what, bytes } = found.await.ok_or_else(|| NameError::Unknown { name: name.to_owned() })?;
-    let wanted = type_name::<P>();
-    let value = (what == wanted).then(|| codec::decode(&bytes).ok()).flatten();
-    value.ok_or_else(|| NameError::OtherType { name: name.to_owned(), what, wanted: wanted.to_owned() })
+    let (name, wanted) = (name.to_owned(), type_name::<P>());
+    if what != wanted {
+        return Err(NameError::OtherType { name, what, wanted: wanted.to_owned() });
+    }
+    codec::decode(&bytes).map_err(|error| NameError::Undecodable { name, what, cause: error.to_string() })
 }
 
 /// Sets a readonly value, which every PE reads by its type; only in `main`, before its first `.await`, and before it has sent so much that

@@ -48,6 +48,16 @@ pub enum NameError {
         /// The type that was asked for.
         wanted: String,
     },
+    /// What is registered by this name is of the type that was asked for, which refuses to be decoded from what it was encoded to.
+    #[error("the name {name:?} is that of a `{what}`, but it refuses: {cause}")]
+    Undecodable {
+        /// The name.
+        name: String,
+        /// The type of what is registered.
+        what: String,
+        /// What its `Deserialize` says.
+        cause: String,
+    },
     /// The name or the value is too long, or there are too many.
     #[error(
         "there is no room for the name {name:?}: names have at most 256 bytes, their values 64 KiB, and one PE keeps 65,536"

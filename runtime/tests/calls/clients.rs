@@ -187,6 +187,16 @@ fn clients_of_an_array_get_the_sum_over_who_hears_the_call_while_elements_come_a
     });
 }
 
+/// Encodes, and refuses to be decoded.
+#[derive(Clone, Serialize)]
+struct OneWay;
+
+impl<'de> Deserialize<'de> for OneWay {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(serde::de::Error::custom("it leads nowhere"))
+    }
+}
+
 /// Finds all names from its PE.
 struct Finder;
 
@@ -239,6 +249,10 @@ fn names_are_found_from_everywhere_and_one_of_many_gets_each() {
         let error = chare::named::<FinderProxy>(&names[0]).await.expect_err("it is one of the group");
         let words = error.to_string();
         assert!(words.contains("FinderElementProxy") && words.contains("FinderProxy`"), "{words}");
+        chare::register("a door", &OneWay).await.expect("the name is free");
+        let error = chare::named::<OneWay>("a door").await.map(|_| ()).expect_err("it cannot be decoded");
+        let words = error.to_string();
+        assert!(words.contains("OneWay`, but it refuses") && words.ends_with("it leads nowhere"), "{words}");
         let long = "n".repeat(300);
         assert_eq!(chare::register(&long, &1_u64).await, Err(NameError::NoRoom { name: long }));
     });
