@@ -1,7 +1,7 @@
 //! Requests for the end of a job: the first SIGINT or SIGTERM that any of its processes gets is told to all who wait for it.
 //!
 //! 1. Node 0 decides what becomes of a signal. The other processes of a job [hold](hold) the two signals before they meet node 0: the first
-//!    one does nothing there but tell node 0. A launcher or a batch system sends a signal to all.
+//!    one does nothing there but tell node 0, when that is met. A launcher or a batch system sends a signal to all.
 //! 2. Node 0 hears the signals as soon as somebody in the job waits for a request ([`ask`]). Until then they do there what they would do
 //!    without this file; one that came to another node alone ends the job if it would have ended node 0.
 //! 3. The first signal is the request, which goes to all nodes once. What comes within [`TOGETHER`] belongs to it. A later one ends the
@@ -29,8 +29,8 @@ use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::{emulate_default_handler, signal_name};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -87,10 +87,17 @@ impl Drop for Hearing {
     }
 }
 
-/// Signals that do nothing any more in this process but wait for [`hear`].
+/// Signals of which the first does nothing any more in this process but wait for [`hear`].
 pub(crate) struct Held {
-    signals: Signals,
-    claim: Claim,
+    hearing: Hearing,
+    audience: Arc<Mutex<Audience>>,
+}
+
+/// Who is told of the first signal.
+enum Audience {
+    /// Nobody yet; the signal that came.
+    Nobody(Option<i32>),
+    Node(Weak<Node>),
 }
 
 /// Nodes of this process that hear the signals, and the signals that would end it otherwise: set when the first of them began.
@@ -130,30 +137,22 @@ impl Drop for Claim {
     }
 }
 
-/// Takes the signals from now on, unless the program ignores them.
+/// Takes the signals from now on, unless the program ignores them: the first one waits for [`hear`], a later one ends the process, also one
+/// that has not met the others yet.
 ///
 /// # Errors
-/// When the kernel grants no descriptor.
+/// When the kernel grants no descriptor or no thread.
 pub(crate) fn hold() -> io::Result<Held> {
     let is_heard = |signal: &Signal| dispositions::of(*signal) != Some(Disposition::Ignored);
     let heard: Vec<i32> = SIGNALS.into_iter().filter(is_heard).map(Signal::as_raw).collect();
     let claim = Claim::begin()?;
-    Ok(Held { signals: Signals::new(heard)?, claim })
-}
-
-/// Begins to hear the signals on behalf of a node, also those that came since they are held.
-///
-/// # Errors
-/// When the kernel grants no thread.
-pub(crate) fn hear(node: &Arc<Node>, Held { mut signals, claim }: Held) -> io::Result<()> {
+    let mut signals = Signals::new(heard)?;
     let hearing = Hearing { handle: signals.handle(), _claim: claim };
-    *requests(node).hearing.lock() = Some(hearing);
-    let heard = requests(node);
-    let node = Arc::downgrade(node);
+    let audience = Arc::new(Mutex::new(Audience::Nobody(None)));
+    let told = Arc::clone(&audience);
     let listen = move || {
         let mut first: Option<Instant> = None;
         for signal in signals.forever() {
-            let Some(node) = node.upgrade() else { return };
             let now = clock::now();
             let since = now.duration_since(*first.get_or_insert(now));
             if since > TOGETHER && Claim::ends(signal) {
@@ -161,16 +160,29 @@ pub(crate) fn hear(node: &Arc<Node>, Held { mut signals, claim }: Held) -> io::R
                 let _ = emulate_default_handler(signal);
             }
             if since.is_zero() {
-                tell(&node, signal);
+                let node = match &mut *told.lock() {
+                    Audience::Nobody(came) => {
+                        *came = Some(signal);
+                        None
+                    }
+                    Audience::Node(node) => node.upgrade(),
+                };
+                node.inspect(|node| tell(node, signal));
             }
         }
     };
-    let started = std::thread::Builder::new().name("requests".to_owned()).spawn(listen);
-    if started.is_err() {
-        // The signals do what they did before.
-        drop(heard.hearing.lock().take());
+    // Without a thread the signals do what they did before.
+    std::thread::Builder::new().name("requests".to_owned()).spawn(listen)?;
+    Ok(Held { hearing, audience })
+}
+
+/// Begins to hear the signals on behalf of a node, also the one that came since they are held.
+pub(crate) fn hear(node: &Arc<Node>, Held { hearing, audience }: Held) {
+    *requests(node).hearing.lock() = Some(hearing);
+    let told = std::mem::replace(&mut *audience.lock(), Audience::Node(Arc::downgrade(node)));
+    if let Audience::Nobody(Some(signal)) = told {
+        tell(node, signal);
     }
-    started.map(drop)
 }
 
 /// Ends the hearing of a node whose job is over. Where the end was requested the signals do nothing for a while: whoever asked sends one to
@@ -197,7 +209,7 @@ pub(crate) fn ask(node: &Arc<Node>) -> watch::Receiver<bool> {
     if node.id == HUB {
         let cannot =
             |cause: &io::Error| events::warn(format_args!("SIGINT and SIGTERM are not heard: {cause}"));
-        let _ = hold().and_then(|held| hear(node, held)).inspect_err(cannot);
+        let _ = hold().map(|held| hear(node, held)).inspect_err(cannot);
     } else {
         post(node, HUB, Message::Ask);
     }
@@ -252,4 +264,54 @@ fn arrive(node: &Arc<Node>, arrival: Arrival<'_>) -> Result<Option<Delivery>, St
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::{Pid, kill_process};
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    /// Makes a process of this test's file the one that waits.
+    const WAITS: &str = "CHARE_TEST_WAITS_FOR_OTHERS";
+
+    /// Nothing, but in the process that the test below starts.
+    #[test]
+    fn a_process_that_waits_for_others() {
+        if std::env::var_os(WAITS).is_none() {
+            return;
+        }
+        let _held = hold().expect("the kernel grants what it needs");
+        println!("it holds");
+        loop {
+            std::thread::park();
+        }
+    }
+
+    #[test]
+    fn a_second_signal_ends_a_process_that_has_not_met_the_others() {
+        let program = std::env::current_exe().expect("this test has a file");
+        let mut command = Command::new(program);
+        command
+            .args(["--nocapture", "a_process_that_waits_for_others"])
+            .env(WAITS, "")
+            .stdout(Stdio::piped());
+        let mut waits = command.spawn().expect("it starts");
+        let lines = BufReader::new(waits.stdout.take().expect("it is piped")).lines();
+        assert!(lines.map_while(Result::ok).any(|line| line.ends_with("it holds")));
+        let mut sent = 0;
+        let end = loop {
+            kill_process(Pid::from_child(&waits), Signal::TERM).expect("it is not waited for");
+            sent += 1;
+            std::thread::sleep(TOGETHER / 4);
+            if let Some(end) = waits.try_wait().expect("it is a child") {
+                break end;
+            }
+            assert!(sent < 100, "it outlives every signal");
+        };
+        assert!(sent > 1, "the first signal is held");
+        assert_eq!(end.signal(), Some(Signal::TERM.as_raw()));
+    }
 }

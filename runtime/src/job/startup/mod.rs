@@ -404,9 +404,7 @@ impl Program {
         };
         let node = Arc::clone(&ready.node);
         node.set_herald(herald);
-        if let Some(Err(cause)) = held.map(|held| shutdown::hear(&node, held)) {
-            events::warn(format_args!("SIGINT and SIGTERM are not heard: {cause}"));
-        }
+        held.into_iter().for_each(|held| shutdown::hear(&node, held));
         let attention = asking::attend(&node);
         #[cfg(feature = "dashboard")]
         let dashboard = self.serve_dashboard(&node);
