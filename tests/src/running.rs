@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// The longest that a program may run if nothing else is said, on a busy machine and without optimisation: a hang is a failure.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
@@ -56,10 +57,12 @@ pub struct Running {
     complaints: Receiver<String>,
     stdout: Receiver<String>,
     stderr: Receiver<String>,
+    _scratch: TempDir,
 }
 
 impl Running {
-    /// Starts a program in a process group of its own, with nothing to read, which signals reach as from a terminal.
+    /// Starts a program in a process group of its own, with nothing to read, which signals reach as from a terminal. Its temporary files
+    /// go to a folder of its own (`TMPDIR`): launchers that are started at once would race for the folders that they keep there.
     ///
     /// # Panics
     /// If it does not start.
@@ -77,11 +80,14 @@ impl Running {
         let family = Family::of(command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let name = format!("{command:?}");
+        let scratch = tempfile::tempdir().expect("a folder for temporary files");
+        command.env("TMPDIR", scratch.path());
         dispositions::reset(command);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{name} does not start: {error}"));
         let (lines, stdout) = listen(child.stdout.take().expect("it is piped"));
         let (complaints, stderr) = listen(child.stderr.take().expect("it is piped"));
-        Self { name, child, family, deadline: Instant::now() + patience, lines, complaints, stdout, stderr }
+        let deadline = Instant::now() + patience;
+        Self { name, child, family, deadline, lines, complaints, stdout, stderr, _scratch: scratch }
     }
 
     /// The program's own process.
