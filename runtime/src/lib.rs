@@ -128,6 +128,7 @@ pub use api::sim;
 pub use api::tags::{cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 pub use api::tasks::{spawn, yield_now};
 pub use api::time::{Interval, Sleep, TimedOut, interval, now, sleep, timeout};
+pub use api::topology::{host_of, hosts, my_rank, node_of, pes_of, rank_of};
 pub use api::trace;
 pub use api::when::{Both, Trigger, When};
 /// Plain data, which the elements of buffers are: the crate whose version this one has. A program that does not depend on it itself tells

@@ -29,5 +29,6 @@ pub mod sim;
 pub(crate) mod tags;
 pub(crate) mod tasks;
 pub(crate) mod time;
+pub(crate) mod topology;
 pub mod trace;
 pub(crate) mod when;

@@ -77,7 +77,7 @@ impl Topology {
         PeId(node.0 * self.pes_per_node + rank)
     }
 
-    pub(crate) fn pes_of(&self, node: NodeId) -> impl Iterator<Item = PeId> + use<> {
+    pub(crate) fn pes_of(&self, node: NodeId) -> impl ExactSizeIterator<Item = PeId> + use<> {
         let first = node.0 * self.pes_per_node;
         (first..first + self.pes_per_node).map(PeId)
     }
