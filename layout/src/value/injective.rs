@@ -84,11 +84,27 @@ fn is_apart(op: &Op) -> bool {
         op.loops.iter().map(|one| (one.stride.unsigned_abs(), one.count)).collect();
     steps.sort_unstable();
     let mut inside = u128::from(high.abs_diff(low));
-    body && steps.into_iter().all(|(stride, count)| {
-        let apart = u128::from(stride) >= inside;
-        inside += u128::from(stride) * u128::from(count - 1);
-        apart
-    })
+    let are_stacked = body
+        && steps.into_iter().all(|(stride, count)| {
+            let apart = u128::from(stride) >= inside;
+            inside += u128::from(stride) * u128::from(count - 1);
+            apart
+        });
+    are_stacked || steps_lie_apart(op)
+}
+
+/// Whether the few steps of the outermost loop lie apart, as operations beside each other.
+fn steps_lie_apart(op: &Op) -> bool {
+    let Some((first, inner)) = op.loops.split_first().filter(|(first, _)| first.count <= PAIRED_MAX as u64)
+    else {
+        return false;
+    };
+    let step = |step: u64| {
+        let at = op.at.checked_add(first.stride.checked_mul(step as i64)?)?;
+        Op::new(at, inner.into(), op.body.clone()).ok()
+    };
+    let Some(steps) = (0..first.count).map(step).collect::<Option<Vec<Op>>>() else { return false };
+    is_apart(&steps[0]) && lie_apart(&steps)
 }
 
 fn hull(spans: &[(i64, i64)]) -> (i64, i64) {

@@ -9,7 +9,8 @@
 //! 6. [`melt_neighbours`]: pieces melt where *the end of one is the start of the next*.
 //! 7. [`list`]: pieces of one length, evenly spaced, are a loop; otherwise indices, which blocks of one length are even if some touch;
 //!    runs where the indices would take more memory.
-//! 8. [`extend`]: what continues the steps of the loop before it is steps of that loop.
+//! 8. [`fold`]: operations that differ in their places alone, evenly spaced, are steps of a loop around one of them.
+//! 9. [`extend`]: what continues the steps of the loop before it is steps of that loop.
 //!
 //! Negative strides and stride 0 stay. The order of the type map never changes. Equal forms select equally; that layouts which
 //! select equally have equal forms holds within these rules, not for every way to write a list of loops.
@@ -41,11 +42,47 @@ fn joined(ops: SmallVec<[Op; 1]>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
     for op in ops {
         splice(op, &mut simple)?;
     }
-    if simple.len() > 1 {
-        simple = gather(simple)?;
-        simple = extend(simple)?;
+    // What one rule makes may be what another one looks for; each leaves fewer operations, or all as they are.
+    let mut before = usize::MAX;
+    while (2..before).contains(&simple.len()) {
+        before = simple.len();
+        simple = extend(gather(fold(simple)?)?)?;
     }
     Ok(simple)
+}
+
+/// Makes operations that differ in their places alone, evenly spaced, steps of one loop; blocks are left to [`gather`].
+fn fold(ops: SmallVec<[Op; 1]>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
+    let mut folded = SmallVec::new();
+    let mut rest = &ops[..];
+    while let Some((first, behind)) = rest.split_first() {
+        let (count, stride) = alike(first, behind);
+        let mut op = first.clone();
+        if count > 1 {
+            op.loops.insert(0, Loop { count: count as u64, stride });
+            op = Op::new(op.at, op.loops, op.body)?;
+            simplify(&mut op)?;
+        }
+        folded.push(op);
+        rest = &rest[count..];
+    }
+    Ok(folded)
+}
+
+/// How many operations from the first one on differ in their places alone, evenly spaced, and by how much.
+fn alike(first: &Op, behind: &[Op]) -> (usize, i64) {
+    let is_block = matches!(first.body, Body::Block(_)) && first.loops.is_empty();
+    let Some(second) = behind.first().filter(|_| !is_block && first.loops.len() < limits::LOOPS_MAX) else {
+        return (1, 0);
+    };
+    let Some(stride) = second.at.checked_sub(first.at) else { return (1, 0) };
+    let mut before = first.at;
+    let steps = behind.iter().take_while(|op| {
+        let is_next = op.at.checked_sub(before) == Some(stride);
+        before = op.at;
+        is_next && op.loops == first.loops && op.body == first.body
+    });
+    (1 + steps.count(), stride)
 }
 
 /// Whether its body holds no operations.

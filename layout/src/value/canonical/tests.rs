@@ -110,3 +110,55 @@ fn steps_that_continue_a_loop_extend_it() -> Tested {
     assert_eq!(first.then(&second)?.ops, whole.ops);
     Ok(())
 }
+
+/// A block of 4 x 3 x 6 bytes in an array of 9 x 8 x 16, as programs write it (TEMPI's figure 3, and structures besides).
+#[test]
+fn a_structure_of_equal_fields_at_even_distances_is_the_loop() -> Tested {
+    let (row, plane) = (16, 16 * 8);
+    let whole = bytes(1).subarray(&[9, 8, 16], &[4, 3, 6], &[0, 0, 0], crate::Order::C)?.resized(0, 1)?;
+    let lines = bytes(6).hvector(3, 1, row)?;
+    let by_fields = |field: &Raw, count: i64, distance: i64| {
+        let fields: Vec<_> = (0..count).map(|step| (1, step * distance, field)).collect();
+        Raw::structure(&fields)
+    };
+    let square = bytes(1).subarray(&[8, 16], &[3, 6], &[0, 0], crate::Order::C)?;
+    let line = by_fields(&bytes(1), 6, 1)?;
+    let pair = by_fields(&lines, 2, plane)?;
+    let one_more = by_fields(&lines, 3, plane)?.then(&lines.shifted(3 * plane)?)?;
+    for (number, written) in [
+        lines.hvector(4, 1, plane)?,
+        bytes(1).vector(3, 6, row)?.hvector(4, 1, plane)?,
+        bytes(1).contiguous(6)?.hvector(3, 1, row)?.hvector(4, 1, plane)?,
+        square.contiguous(4)?,
+        lines.hindexed_block(1, &[0, 1, 2, 3].map(|step| step * plane))?,
+        lines.hindexed(&[1; 4], &[0, 1, 2, 3].map(|step| step * plane))?,
+        by_fields(&lines, 4, plane)?,
+        by_fields(&square, 4, plane)?,
+        by_fields(&by_fields(&bytes(6), 3, row)?, 4, plane)?,
+        by_fields(&by_fields(&line, 3, row)?, 4, plane)?,
+        by_fields(&pair, 2, 2 * plane)?,
+        one_more,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let written = written.resized(0, 1)?;
+        assert_eq!(written, whole, "writing {number}");
+        assert_eq!(written.digest(), whole.digest(), "writing {number}");
+    }
+    let planes = by_fields(&bytes(8).vector(100, 1, 3)?, 47, 10_000)?;
+    assert_eq!((planes.ops.len(), planes.encode().len() <= 16), (1, true));
+    let lists = by_fields(&bytes(8).indexed_block(1, &[5, 1, 7])?, 9, 100)?;
+    assert_eq!(lists.ops, bytes(8).indexed_block(1, &[5, 1, 7])?.hvector(9, 1, 100)?.ops);
+    Ok(())
+}
+
+/// Two of a chessboard's colours would be one loop, whose steps cross.
+#[test]
+fn selections_that_cross_without_meeting_are_a_target_still() -> Tested {
+    let rows = bytes(4).vector(2_000, 1, 2)?.hvector(1_000, 1, 32_000)?;
+    let both = rows.then(&rows.shifted(12)?)?;
+    assert_eq!(both.ops.len(), 1);
+    assert!(both.run_count() > 1 << 20, "too many to look at each");
+    both.check_target()
+}
