@@ -2,6 +2,7 @@
 //!
 //! 1. A command's spans wait for the next event of the stream; one is recorded at the latest behind [`BATCH`] of them.
 //! 2. Whoever finds an event complete, or gives the stream a command, lets go of what the first complete events stand behind.
+//! 3. Nothing is dropped under the lock: what a span guards is the user's, and may give this stream a command when it goes.
 
 use crate::cuda::sys::{Code, Event, Stream};
 use crate::memory::span::Span;
@@ -16,6 +17,9 @@ const BATCH: usize = 64;
 #[derive(Default)]
 pub(crate) struct Kept(Mutex<State>);
 
+/// What a stream is past.
+type Past = Vec<(Arc<Event>, Vec<Span>)>;
+
 #[derive(Default)]
 struct State {
     /// Of commands since the last event.
@@ -27,10 +31,11 @@ struct State {
 impl Kept {
     /// Keeps the spans of a command that was just given to `stream`.
     pub(crate) fn keep(&self, stream: &Stream, spans: impl IntoIterator<Item = Span>) -> Result<(), Code> {
-        let mut state = self.0.lock();
-        state.open.extend(spans);
-        state.let_go()?;
-        if state.open.len() < BATCH { Ok(()) } else { state.close(stream).map(drop) }
+        self.looking(|state, past| {
+            state.open.extend(spans);
+            state.let_go(past)?;
+            if state.open.len() < BATCH { Ok(()) } else { state.close(stream).map(drop) }
+        })
     }
 
     /// Records an event behind all that was given to `stream`.
@@ -40,13 +45,20 @@ impl Kept {
 
     /// Lets go of what the stream is past.
     pub(crate) fn let_go(&self) -> Result<(), Code> {
-        self.0.lock().let_go()
+        self.looking(State::let_go)
     }
 
     /// Whether the stream, which gets no more commands, is past them; if the device does not say, it is lost, and uses no memory.
     pub(crate) fn is_past_all(&self) -> bool {
-        let mut state = self.0.lock();
-        state.let_go().is_err() || state.closed.is_empty()
+        self.looking(|state, past| state.let_go(past).is_err() || state.closed.is_empty())
+    }
+
+    /// Runs `look`, then drops what it found the stream to be past, when the lock is open.
+    fn looking<R>(&self, look: impl FnOnce(&mut State, &mut Past) -> R) -> R {
+        let mut past = Past::new();
+        let seen = look(&mut self.0.lock(), &mut past);
+        drop(past);
+        seen
     }
 }
 
@@ -60,11 +72,12 @@ impl State {
         Ok(event)
     }
 
-    fn let_go(&mut self) -> Result<(), Code> {
+    /// Moves what the stream is past to `past`, which its owner drops when the lock is open.
+    fn let_go(&mut self, past: &mut Past) -> Result<(), Code> {
         while let Some((event, _)) = self.closed.front()
             && event.is_complete()?
         {
-            self.closed.pop_front();
+            past.extend(self.closed.pop_front());
         }
         Ok(())
     }
