@@ -1,7 +1,7 @@
 //! Descriptors of nocopy arguments: they travel between processes instead of the memory.
 
 use super::eager::EagerBytes;
-use crate::base::recent::Recent;
+use crate::base::recent::{MANY, Recent};
 use crate::model::dealing::PackedParts;
 use chare_layout::{LayoutError, Raw};
 use chare_lrts::{NodeId, RegionKey, Token};
@@ -129,9 +129,9 @@ pub(crate) struct ToldLayout(pub(crate) Arc<Raw>);
 const REMEMBERED_BYTES: usize = 512;
 
 thread_local! {
-    static DECODED: RefCell<Recent<Box<[u8]>, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
+    static DECODED: RefCell<Recent<Box<[u8]>, Arc<Raw>, MANY>> = const { RefCell::new(Recent::new()) };
     /// The bytes of those that were told last.
-    static ENCODED: RefCell<Recent<Arc<Raw>, Box<[u8]>>> = const { RefCell::new(Recent::new()) };
+    static ENCODED: RefCell<Recent<Arc<Raw>, Box<[u8]>, MANY>> = const { RefCell::new(Recent::new()) };
 }
 
 impl ToldLayout {

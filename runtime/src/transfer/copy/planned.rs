@@ -1,6 +1,6 @@
 //! Plans from layout to layout, of which each thread remembers those that it made last.
 
-use crate::base::recent::Recent;
+use crate::base::recent::{MANY, Recent};
 use crate::model::nocopy::divided;
 use crate::transfer::ways;
 use chare_layout::{LayoutError, Pieces, Plan, Raw};
@@ -17,17 +17,17 @@ const COMPARED_INDICES: u64 = 64;
 const PLANNED_INDICES: u64 = 4096;
 
 /// Plans by the one layout that is not one piece of memory, found by its address.
-type HalfPlans = RefCell<Recent<Arc<Raw>, Arc<Plan>>>;
+type HalfPlans = RefCell<Recent<Arc<Raw>, Arc<Plan>, MANY>>;
 
 /// Plans of pairs of layouts.
-type Plans = RefCell<Recent<[Arc<Raw>; 2], Arc<Planned>>>;
+type Plans<const LEN: usize> = RefCell<Recent<[Arc<Raw>; 2], Arc<Planned>, LEN>>;
 
 thread_local! {
     /// Plans that this thread made last.
-    static PLANS: Plans = const { RefCell::new(Recent::new()) };
+    static PLANS: Plans<MANY> = const { RefCell::new(Recent::new()) };
 
     /// Those of long lists, which are found by their addresses, since two may differ in the last index only.
-    static PLANS_OF_LISTS: Plans = const { RefCell::new(Recent::new()) };
+    static PLANS_OF_LISTS: Plans<16> = const { RefCell::new(Recent::new()) };
 
     /// Plans to one piece of memory from each of these layouts, and from one piece to each: those of short arguments, which are found without
     /// a handle of their own.
@@ -35,7 +35,7 @@ thread_local! {
     static SCATTERING: HalfPlans = const { RefCell::new(Recent::new()) };
 
     /// Layouts of one piece of memory, by its bytes, so that the pairs of `PLANS` are found by their addresses.
-    static WHOLE: RefCell<Recent<u64, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
+    static WHOLE: RefCell<Recent<u64, Arc<Raw>, MANY>> = const { RefCell::new(Recent::new()) };
 }
 
 /// The layout of so many bytes in one piece.
@@ -94,8 +94,8 @@ pub(in crate::transfer) fn planned(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Arc
 }
 
 /// The plan of a pair, kept among these for the next time that both are the same.
-fn planned_once(
-    plans: &'static LocalKey<Plans>,
+fn planned_once<const LEN: usize>(
+    plans: &'static LocalKey<Plans<LEN>>,
     are_same: impl Fn(&Arc<Raw>, &Arc<Raw>) -> bool,
     (from, to): (&Arc<Raw>, &Arc<Raw>),
 ) -> Result<Arc<Planned>, LayoutError> {
