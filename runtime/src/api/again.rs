@@ -4,8 +4,8 @@ use super::moving::wish;
 use super::promise::Promise;
 use super::tasks::outlived;
 use crate::model::arguments::{Arguments, Message};
-use crate::model::ids::{PeId, Target};
-use crate::model::registry::{Chare, EntryMethod, Migrates, OnPanic, Syncs, This, ThisRef, entry};
+use crate::model::ids::PeId;
+use crate::model::registry::{Chare, EntryMethod, Identity, Migrates, OnPanic, Syncs, This, ThisRef, entry};
 use crate::model::reply::Reply;
 use crate::pe::Pe;
 use crate::pe::running::Running;
@@ -94,12 +94,12 @@ pub struct Balanced {
 struct Rest<'a> {
     record: &'a Rc<Record>,
     /// The element, if the wait is for a sync.
-    in_sync: Option<Target>,
+    in_sync: Option<&'a Identity>,
 }
 
 impl<'a> Rest<'a> {
-    fn begin(record: &'a Rc<Record>, in_sync: Option<Target>) -> Self {
-        record.rest();
+    fn begin(record: &'a Rc<Record>, in_sync: Option<&'a Identity>) -> Self {
+        record.rest(in_sync.is_some());
         Self { record, in_sync }
     }
 }
@@ -107,9 +107,13 @@ impl<'a> Rest<'a> {
 impl Drop for Rest<'_> {
     fn drop(&mut self) {
         self.record.end_rest();
-        if let Some(member) = self.in_sync {
-            Pe::try_current(|pe| again::forget_sync(pe, member, self.record));
-        }
+        let Some(identity) = self.in_sync else { return };
+        Pe::try_current(|pe| {
+            let over = again::forget_sync(pe, identity.target, self.record);
+            // An entry that begins anew does so because the sync is over.
+            let over = over.filter(|_| !self.record.is_handed_on() && !identity.is_gone());
+            over.inspect(|round| sync::give_up(pe, identity.target, *round));
+        });
     }
 }
 
@@ -118,16 +122,20 @@ impl<C: Migrates> Again<C> {
     /// [`ThisInSyncs::sync_then`](crate::ThisInSyncs::sync_then). An element that stays goes on here; the entry of one that moves begins anew
     /// there, when the sync is over. For an example see [`Again`].
     ///
+    /// The wait may be given up, as in a `select!` that another branch wins: the element has come to the sync all the same, and the next
+    /// `sync` waits for the same one, or goes on at once if that is over by then. Beside other waits of its `Again` a task cannot wait for a sync:
+    /// an entry that begins anew could not tell which of them is over.
+    ///
     /// Costs what `sync_then` costs. Without a balancer (`+balancer`) it is no wait.
     ///
     /// # Panics
-    /// If the element waits for a sync already.
+    /// If the element waits for a sync already, or the task is at another rest.
     pub async fn sync(&self) -> Balanced
     where
         C: Syncs,
     {
         let member = self.identity().target;
-        let _rest = Rest::begin(&self.record, Some(member));
+        let _rest = Rest::begin(&self.record, Some(self.identity()));
         Pe::current(|pe| {
             again::await_sync(pe, member, &self.record);
             sync::wait(pe, member, GoesOn::Again);
@@ -375,12 +383,13 @@ pub fn start_again_replying<E, F, T>(
 
 /// The record of the call that runs.
 fn record<E: EntryMethod>(arguments: E::Arguments) -> Rc<Record> {
-    let Running { reference, within, .. } = Pe::current(|pe| pe.running());
+    let Running { reference, within, deadline, .. } = Pe::current(|pe| pe.running());
     Rc::new(Record::new(KeptCall {
         entry: entry::<E>(),
         arguments: Arguments::new(arguments),
         reference,
         within,
+        deadline,
     }))
 }
 

@@ -108,16 +108,17 @@ pub(super) fn invoke(
     finish(pe, entry, ran);
 }
 
-/// Calls an entry of a free chare that it has begun before, with the same arguments, as a part of the same broadcast.
+/// Calls an entry of a free chare that it has begun before, with the same arguments, as a part of the same broadcast and with the
+/// same deadline, also when that is over.
 pub(crate) fn call_anew(
     pe: &Pe,
     chare: Rc<dyn AnyChare>,
     entry: &'static EntryRegistration,
     mut arguments: Arguments,
-    (reference, within): (u64, Option<BroadcastId>),
+    (reference, within, deadline): (u64, Option<BroadcastId>, Option<Deadline>),
 ) {
     let passed = Passed { arguments: &mut arguments, nocopy: NocopyArguments::new(None), reference };
-    pe.run_of(within, None, || invoke(pe, chare, entry, passed));
+    pe.run_of(within, deadline, || invoke(pe, chare, entry, passed));
 }
 
 /// The parts of a call that its entry gets.

@@ -355,3 +355,108 @@ fn an_answer_that_is_lost_with_a_task_ends_the_job() {
     let error = job.unwrap_err().to_string();
     assert!(error.contains("Forgetful::run") && error.contains("await them before a sync"), "{error}");
 }
+
+/// Gives its wait for a sync up again and again: for calls, and for a time.
+#[derive(Serialize, Deserialize)]
+struct Waverer {
+    step: u32,
+}
+
+#[chare(array, migrate, sync)]
+impl Waverer {
+    #[entry]
+    fn new() -> Self {
+        Self { step: 0 }
+    }
+
+    #[entry(awaited)]
+    fn disturb(step: u32);
+
+    #[entry]
+    async fn run(this: Again<Self>, elements: u64, is_balanced: bool, done: Callback<u64>) {
+        while this.with(|waverer| waverer.step) < 5 {
+            let step = this.with(|waverer| {
+                waverer.step += 1;
+                waverer.step
+            });
+            for _ in 0..3 {
+                this.this_collection().at(chare::dice().below(elements)).disturb(step);
+            }
+            loop {
+                chare::select! {
+                    _ = this.sync() => break,
+                    other = this.when(Self::disturb) => {
+                        // Whoever has come to the next sync knows that this one is over, which the disturbed one may not have heard of.
+                        assert!(!is_balanced || other <= step + 1, "one has come to step {other}, and another one is at {step}");
+                    }
+                }
+            }
+        }
+        this.contribute(sum(1), done);
+    }
+
+    #[entry]
+    async fn rest(this: Again<Self>) {
+        chare::select! {
+            _ = this.sync() => {}
+            _ = this.at_rest(this.when(Self::disturb)) => {}
+        }
+    }
+}
+
+#[test]
+fn a_sync_that_loses_a_race_is_waited_for_again() {
+    in_every_balance(|balance| async move {
+        let (ended, done) = chare::future();
+        WavererProxy::create(5).run(5, balance.balancer.is_some(), done);
+        assert_eq!(ended.await, 5);
+        chare::exit(0);
+    });
+}
+
+#[test]
+fn a_sync_beside_another_rest_is_refused() {
+    let job = Job::in_process(1, 2).balancer("rotate").run(|| async {
+        WavererProxy::create(2).at(0).rest();
+        std::future::pending::<()>().await;
+    });
+    let error = job.unwrap_err().to_string();
+    assert!(error.contains("Waverer::rest") && error.contains("leave `at_rest` out"), "{error}");
+}
+
+/// Knows its deadline also when it begins anew.
+#[derive(Serialize, Deserialize)]
+struct Hurried {
+    began: u32,
+}
+
+#[chare(array, migrate, sync)]
+impl Hurried {
+    #[entry]
+    fn new() -> Self {
+        Self { began: 0 }
+    }
+
+    #[entry]
+    async fn hurry(this: Again<Self>) -> bool {
+        if this.with(|hurried| std::mem::replace(&mut hurried.began, 1)) == 0 {
+            this.sync().await;
+        }
+        chare::deadline().is_some_and(|deadline| {
+            let hour = std::time::Duration::from_secs(3600);
+            (chare::now()..=chare::now() + hour).contains(&deadline)
+        })
+    }
+}
+
+#[test]
+fn an_entry_is_called_again_with_its_deadline() {
+    in_every_balance(|_| async {
+        let hurried = HurriedProxy::create(3);
+        let hour = chare::CallOptions::new().deadline(chare::now() + std::time::Duration::from_secs(3600));
+        let answers: Vec<_> = (0..3).map(|index| hurried.at(index).with(hour.clone()).hurry()).collect();
+        for answer in answers {
+            assert!(answer.await);
+        }
+    });
+}

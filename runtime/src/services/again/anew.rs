@@ -24,6 +24,7 @@ fn begins_anew(pe: &Pe, record: &Record) -> bool {
 
 /// Ends the sync that a task waits for.
 pub(super) fn end_sync(pe: &Pe, record: &Record, round: u64) {
+    record.note_end_of_sync(round);
     if !begins_anew(pe, record) {
         record.end_sync(round);
     }

@@ -6,13 +6,14 @@
 //!                                        +-> the task is dropped, the call goes along -> called again where the element arrives
 //! ```
 //!
-//! 1. A record stands beside the task from its beginning to its end: the entry, a copy of its arguments, the reference number, and the
-//!    broadcast that called it. The address of an answer is one of the arguments: a task that is dropped so that its entry is called again
-//!    breaks no promise.
+//! 1. A record stands beside the task from its beginning to its end: the entry, a copy of its arguments, the reference number, the
+//!    broadcast that called it, and the deadline. The address of an answer is one of the arguments: a task that is dropped so that its
+//!    entry is called again breaks no promise.
 //! 2. A task is *at rest* while it waits in a wait of its `Again`. An element may leave when all of its tasks are at rest and each handle of
 //!    the element is that of a task: so no task is dropped for a move that cannot be.
 //! 3. The calls go along in the element's parcel, and are made where it arrives, after `#[moved]` and ahead of the calls that were kept for
-//!    the element. One that waits for a sync is made when that sync is over, so that it does not run ahead of the other elements.
+//!    the element. One that waits for a sync is made when that sync is over, so that it does not run ahead of the other elements. A task
+//!    that waits for a sync is at no other rest meanwhile: an entry that begins anew could not tell which of them is over.
 //! 4. A future without a value that is dropped with such a task is an answer that nobody would ever hear: it ends the job.
 //! 5. With `+again` entries begin anew here, wherever they might have moved: at every sync, and at every other rest but the first one behind
 //!    such a beginning.
@@ -89,14 +90,21 @@ pub(crate) fn await_sync(pe: &Pe, member: Target, record: &Rc<Record>) {
     );
 }
 
-/// Lets a task wait for its element's sync no more, if it does.
-pub(crate) fn forget_sync(pe: &Pe, member: Target, record: &Rc<Record>) {
+/// Whether a task of an element waits for a sync, or a call that is to be made when that is over.
+pub(crate) fn awaits_sync(pe: &Pe, member: Target) -> bool {
+    state(pe).borrow().in_sync.contains_key(&member)
+}
+
+/// Lets a task wait for its element's sync no more, if it does. Returns how many syncs are over, if the one that it gives up is, and it has
+/// not heard of that.
+pub(crate) fn forget_sync(pe: &Pe, member: Target, record: &Rc<Record>) -> Option<u64> {
     let mut state = state(pe).borrow_mut();
     if let Some(InSync::Task(waiting)) = state.in_sync.get(&member)
         && Rc::ptr_eq(waiting, record)
     {
         state.in_sync.remove(&member);
     }
+    record.take_unheard()
 }
 
 /// Lets an element go on that waits for a sync: its task, or the call that is to be made when the sync is over. `round`: how many are over.

@@ -12,9 +12,13 @@ pub(crate) struct Record {
     key: Cell<Option<TaskKey>>,
     /// In how many of its rests the task waits: several, where it waits for several things at once.
     rests: Cell<u32>,
+    /// Whether the last of them is a sync, and the only one.
+    is_in_sync: Cell<bool>,
     /// Whether the task's first rest is none in tests: it has begun anew there.
     rests_anew: Cell<bool>,
-    /// The sync that is over and that the task has not heard of.
+    /// How many syncs are over, when the task's is and it has not heard of that.
+    unheard: Cell<Option<u64>>,
+    /// The same, for the task to hear: it goes on, and does not begin anew.
     round: Cell<Option<u64>>,
     in_sync: RefCell<Option<Waker>>,
     mover: RefCell<Option<Waker>>,
@@ -26,7 +30,9 @@ impl Record {
             call: RefCell::new(Some(call)),
             key: Cell::default(),
             rests: Cell::default(),
+            is_in_sync: Cell::default(),
             rests_anew: Cell::default(),
+            unheard: Cell::default(),
             round: Cell::default(),
             in_sync: RefCell::default(),
             mover: RefCell::default(),
@@ -55,8 +61,17 @@ impl Record {
     }
 
     /// The task begins a rest.
-    pub(crate) fn rest(&self) {
+    ///
+    /// # Panics
+    /// If it is at rest, and one of the two rests is a sync.
+    pub(crate) fn rest(&self, in_sync: bool) {
+        assert!(
+            !self.is_at_rest() || !(in_sync || self.is_in_sync.get()),
+            "an entry that waits in `sync` waits in no other wait of its `Again` meanwhile: it may begin anew, and could not tell whether the \
+             sync is over; leave `at_rest` out beside it"
+        );
         self.rests.update(|rests| rests + 1);
+        self.is_in_sync.set(in_sync);
     }
 
     /// The task's rest is over.
@@ -78,7 +93,19 @@ impl Record {
         self.rests_anew.set(true);
     }
 
-    /// Ends the sync that the task waits for.
+    /// Notes that the sync is over that the task waits for.
+    pub(super) fn note_end_of_sync(&self, round: u64) {
+        self.unheard.set(Some(round));
+    }
+
+    /// The task hears no more of the end of its sync. Returns how many syncs are over, if that one is.
+    pub(super) fn take_unheard(&self) -> Option<u64> {
+        self.round.set(None);
+        drop(self.in_sync.take());
+        self.unheard.take()
+    }
+
+    /// Lets the task go on whose sync is over.
     pub(super) fn end_sync(&self, round: u64) {
         self.round.set(Some(round));
         let woken = self.in_sync.borrow_mut().take();
@@ -88,7 +115,10 @@ impl Record {
     /// Waits for the end of a sync.
     pub(crate) fn poll_sync(&self, context: &Context<'_>) -> Poll<u64> {
         match self.round.take() {
-            Some(round) => Poll::Ready(round),
+            Some(round) => {
+                self.unheard.set(None);
+                Poll::Ready(round)
+            }
             None => {
                 *self.in_sync.borrow_mut() = Some(context.waker().clone());
                 Poll::Pending

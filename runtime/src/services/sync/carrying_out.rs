@@ -1,7 +1,7 @@
 //! What a PE does when a sync is over: elements go on, or move and go on where they arrive.
 
 use super::message::{Member, Round};
-use super::state::{GoesOn, Syncs, state};
+use super::state::{GoesOn, Syncs, Waiting, state};
 use crate::delivery::fire::fire;
 use crate::model::arguments::Arguments;
 use crate::model::ids::{PeId, Target};
@@ -32,12 +32,16 @@ pub(super) fn end(pe: &Pe, round: Round, moves: Vec<(Member, PeId)>) {
     may_go_on.into_iter().for_each(|member| go_on_if_over(pe, member));
 }
 
-/// Lets an element go on that waits for a sync which is over, if it does.
+/// Lets an element go on that waits for a sync which is over, if it does. One that has given its wait up hears of it at its next.
 pub(super) fn go_on_if_over(pe: &Pe, member: Target) {
     let waiting = {
         let Syncs { over, waiting, .. } = &mut *state(pe).borrow_mut();
-        let is_over = waiting.get(&member).is_some_and(|waiting| waiting.sync < *over);
-        is_over.then(|| waiting.remove(&member)).flatten()
+        let is_awaited = |goes_on| match goes_on {
+            GoesOn::ByCallback(_) => true,
+            GoesOn::Again => again::awaits_sync(pe, member),
+        };
+        let goes_on = |waiting: &Waiting| waiting.sync < *over && is_awaited(waiting.goes_on);
+        waiting.get(&member).is_some_and(goes_on).then(|| waiting.remove(&member)).flatten()
     };
     if let Some(waiting) = waiting {
         go_on_by(pe, member, waiting.goes_on, waiting.sync + 1);

@@ -17,7 +17,9 @@
 //! 3. An element that waits goes on by a callback, which goes along when the element moves, or by its `Again`. It goes on when its PE has heard that the sync
 //!    is over, on arrival too.
 //! 4. An element that is to move and is not free goes on where it is.
-//! 5. Elements are balanced without a sync, too: when the program asks for it, and every so often. One balancing is under way at a time.
+//! 5. An entry may give its wait up, as the loser of a `select!`: its element has come to the sync all the same, and its next wait is for the
+//!    end of that sync, also when that is over meanwhile. So nobody is a sync behind.
+//! 6. Elements are balanced without a sync, too: when the program asks for it, and every so often. One balancing is under way at a time.
 
 mod carrying_out;
 mod counts;
@@ -36,6 +38,7 @@ use crate::model::ids::{CollectionId, PeId, Target};
 use crate::node::{Delivery, NodeService};
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
+use crate::services::again;
 use message::{Round, SyncMessage};
 use state::{Luggage, Syncs, Waiting, send, state, tell_all};
 use std::cell::RefCell;
@@ -103,6 +106,9 @@ pub(crate) fn wait(pe: &Pe, member: Target, goes_on: GoesOn) {
     if pe.node.balancer.is_none() {
         return carrying_out::go_on_by(pe, member, goes_on, 0);
     }
+    if wait_on(pe, member, goes_on) {
+        return;
+    }
     let sync = {
         let mut syncs = state(pe).borrow_mut();
         let over = syncs.over;
@@ -118,6 +124,32 @@ pub(crate) fn wait(pe: &Pe, member: Target, goes_on: GoesOn) {
     };
     let home = pe.places.borrow().collection(id).expect("its collection is known").info.home(index);
     send(pe, home, SyncMessage::Come { sync });
+}
+
+/// Lets an element wait on for the sync to which it has come, if the wait for that was given up. Returns whether it does.
+fn wait_on(pe: &Pe, member: Target, goes_on: GoesOn) -> bool {
+    let mut syncs = state(pe).borrow_mut();
+    let Some(waiting) = syncs.waiting.get_mut(&member) else { return false };
+    let is_given_up = match (waiting.goes_on, goes_on) {
+        // Of two tasks that wait, the second one is refused before it asks here.
+        (GoesOn::Again, GoesOn::Again) => true,
+        (GoesOn::Again, GoesOn::ByCallback(_)) => !again::awaits_sync(pe, member),
+        (GoesOn::ByCallback(_), _) => false,
+    };
+    if is_given_up {
+        waiting.goes_on = goes_on;
+        drop(syncs);
+        carrying_out::go_on_if_over(pe, member);
+    }
+    is_given_up
+}
+
+/// Takes note that an element has given up its wait for a sync, when so many are over, that one among them.
+pub(crate) fn give_up(pe: &Pe, member: Target, round: u64) {
+    // 0 where nobody balances, and nobody waits.
+    if let Some(sync) = round.checked_sub(1) {
+        state(pe).borrow_mut().waiting.insert(member, Waiting { sync, goes_on: GoesOn::Again });
+    }
 }
 
 fn hear(pe: &Pe, event: &mut ChareEvent<'_>) {
