@@ -65,6 +65,7 @@ use std::array;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Instant;
 use tasks::Tasks;
 use timeline::Timeline;
@@ -110,12 +111,27 @@ pub(crate) struct Service {
     pub(crate) absent: Option<Absent>,
     /// Tells of the callbacks that the service holds, and in words what each is for: for reports of what waits.
     pub(crate) promises: fn(&Pe, &mut Promises<'_>),
+    /// Tells of what waits for the service itself, in words: for reports of what waits.
+    pub(crate) waits: fn(&Pe, &mut TellWait<'_>),
     /// Drops the state that the PE keeps for the service, when the job is over.
     pub(crate) clear: fn(&Pe),
 }
 
 /// Closure that hears of a callback and what it is for.
 pub(crate) type Promises<'a> = dyn FnMut(&ErasedCallback, String) + 'a;
+
+/// Closure that hears of what waits for a service.
+pub(crate) type TellWait<'a> = dyn FnMut(Waits<'_>, String) + 'a;
+
+/// What waits for a service.
+pub(crate) enum Waits<'a> {
+    /// The task with this waker.
+    Task(&'a Waker),
+    /// Something that is no task.
+    Other,
+    /// Nothing; but it may be why others wait.
+    Aside,
+}
 
 impl Service {
     /// A service with an id and a name, which does nothing yet.
@@ -133,6 +149,7 @@ impl Service {
             fire: None,
             absent: None,
             promises: |_, _| (),
+            waits: |_, _| (),
             clear: |_| (),
         }
     }
@@ -288,6 +305,11 @@ impl Pe {
     /// Tells of the callbacks that services hold.
     pub(crate) fn each_promise(&self, tell: &mut Promises<'_>) {
         self.services.iter().for_each(|service| (service.promises)(self, tell));
+    }
+
+    /// Tells of what waits for services themselves.
+    pub(crate) fn each_wait(&self, tell: &mut TellWait<'_>) {
+        self.services.iter().for_each(|service| (service.waits)(self, tell));
     }
 
     /// Starts to poll a service, or stops.

@@ -85,6 +85,15 @@ impl<C, E> Home<C, E> {
         }
     }
 
+    /// The elements that are under way: from which PE, if that is not the home, and to which.
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = (Index, Option<PeId>, PeId)> {
+        self.entries.iter().filter_map(|(index, entry)| match entry.residence {
+            Residence::Coming { to, .. } => Some((*index, None, to)),
+            Residence::Moving { from, to, .. } => Some((*index, Some(from), to)),
+            _ => None,
+        })
+    }
+
     /// Begins the journey of an element that is constructed elsewhere, which the home counts with this standing. There must be no element
     /// of the index.
     pub(crate) fn send_newborn(&mut self, index: Index, to: PeId, standing: Standing) -> Traveller {

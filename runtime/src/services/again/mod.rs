@@ -50,6 +50,7 @@ pub(crate) const SERVICE: Service = Service {
             }
         }
     }),
+    waits: |pe, tell| state(pe).borrow().tasks.values().for_each(|record| record.tell_wait(tell)),
     clear: |pe| drop(state(pe).take()),
     ..Service::named(ID, "calls that may be made again")
 };

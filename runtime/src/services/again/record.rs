@@ -2,6 +2,7 @@
 
 use super::kept_call::KeptCall;
 use crate::model::ids::TaskKey;
+use crate::pe::{TellWait, Waits};
 use std::cell::{Cell, RefCell};
 use std::task::{Context, Poll, Waker};
 
@@ -123,6 +124,15 @@ impl Record {
                 *self.in_sync.borrow_mut() = Some(context.waker().clone());
                 Poll::Pending
             }
+        }
+    }
+
+    /// Tells what the task waits for, if that is a sync or the element's move.
+    pub(super) fn tell_wait(&self, tell: &mut TellWait<'_>) {
+        let waits = [(&self.in_sync, "the end of a sync"), (&self.mover, "its element's move")];
+        for (waker, what) in waits {
+            let waker = waker.borrow().clone();
+            waker.inspect(|waker| tell(Waits::Task(waker), what.to_owned()));
         }
     }
 

@@ -59,6 +59,7 @@ pub(crate) const SERVICE: Service = Service {
         }
         _ => {}
     }),
+    waits: telling::tell_under_way,
     ..Service::named(ID, "moves of elements")
 };
 

@@ -7,10 +7,10 @@ use crate::model::envelope::Envelope;
 use crate::model::home::Wish;
 use crate::model::ids::{PeId, Target};
 use crate::model::travel::Stay;
-use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::places::HomeHere;
 use crate::pe::queued::Outcome;
+use crate::pe::{Pe, TellWait, Waits};
 
 /// The options of messages about moves: before calls, which may wait for what they say.
 pub(super) fn options() -> CallOptions {
@@ -73,6 +73,25 @@ pub(super) fn at_home<R>(
         }
     };
     told.map_err(|cause| fail(pe, (id, index), cause)).ok()
+}
+
+/// Tells which elements that have their home here are under way.
+pub(super) fn tell_under_way(pe: &Pe, tell: &mut TellWait<'_>) {
+    for collection in pe.places.borrow().collections() {
+        let mut under_way = collection.home.iter().flat_map(|home| home.under_way());
+        let Some((index, from, to)) = under_way.next() else { continue };
+        let (chare, others) = (collection.info.chare, under_way.count());
+        let from = from.unwrap_or(pe.id);
+        let others = if others == 0 { String::new() } else { format!(", and {others} others of it") };
+        tell(
+            Waits::Other,
+            format!(
+                "element {} of {} is under way from {from} to {to}{others}",
+                chare.index.show(index),
+                chare.name
+            ),
+        );
+    }
 }
 
 /// Ends the job because a move cannot be.

@@ -43,7 +43,8 @@ pub(super) fn tell(reason: Reason, answers: &Answers, pes: u32) -> Option<String
         }),
         Reason::Quiet => {
             let is_ours = sum(|waits| waits.tasks_for_others) == 0;
-            (is_ours && tasks + reductions.len() as u64 > 0).then(|| {
+            let others = sum(|waits| waits.others.len() as u64);
+            (is_ours && tasks + others + reductions.len() as u64 > 0).then(|| {
                 let head = "chare: the job stands still: nothing is in flight, no entry runs, and what waits can wait for ever:\n";
                 list(head.to_owned(), answers, &reductions, pes).trim_end().to_owned()
             })
@@ -97,8 +98,11 @@ fn list(mut text: String, answers: &Answers, reductions: &[Reduction<'_>], pes: 
     if reductions.len() > NAMED_MAX {
         line(format!("and {} more reductions", reductions.len() - NAMED_MAX));
     }
+    let has_others = answers.iter().any(|(_, waits)| !waits.others.is_empty());
     for (pe, waits) in answers {
-        waits.tags.iter().for_each(|tag| line(format!("{tag}, on {pe}")));
+        let asides = waits.asides.iter().filter(|_| has_others);
+        let all = waits.tags.iter().chain(&waits.others).chain(asides);
+        all.for_each(|what| line(format!("{what}, on {pe}")));
     }
     let mut silent = (0..pes).map(PeId).filter(|pe| answers.iter().all(|(other, _)| other != pe)).peekable();
     if silent.peek().is_some() {
@@ -339,6 +343,21 @@ mod tests {
             assert!(told.contains(clue), "{clue}: {told}");
         }
         assert_eq!(tell(Reason::Stuck { in_flight: 4 }, &answers, 2), None, "one message runs or travels");
+    }
+
+    #[test]
+    fn who_waits_for_a_service_is_told_with_what_that_may_be_for() {
+        let aside = || vec!["sync 3: 2 elements have not come, such as member 4 of cells::Cell".to_owned()];
+        let first =
+            Waits { others: vec!["sync 3: 5 of 5 elements wait for its end".to_owned()], ..Waits::default() };
+        let second = Waits { asides: aside(), ..Waits::default() };
+        let text = tell(Reason::Quiet, &[(PeId(0), first), (PeId(1), second)], 2).expect("it stands still");
+        for clue in ["5 of 5 elements wait for its end, on PE 0", "such as member 4 of cells::Cell, on PE 1"]
+        {
+            assert!(text.contains(clue), "{clue}: {text}");
+        }
+        let alone = Waits { asides: aside(), ..Waits::default() };
+        assert_eq!(tell(Reason::Quiet, &[(PeId(0), alone)], 1), None, "nobody waits for a sync");
     }
 
     #[test]

@@ -5,10 +5,10 @@ use crate::model::envelope::{Body, Envelope};
 use crate::model::ids::{CollectionId, PeId, Target};
 use crate::model::reduction::{Name, Partial};
 use crate::model::registry::{Identity, Wait, show};
-use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::places::LocalCollection;
 use crate::pe::running::Running;
+use crate::pe::{self, Pe};
 use crate::services::reduction;
 use crate::services::tags::{Scope, tags};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,6 +47,10 @@ pub(super) struct Waits {
     pub(super) promises: Vec<(FutureId, String)>,
     /// What waits under tags, in words; no more than [`NAMED_MAX`].
     pub(super) tags: Vec<String>,
+    /// What else waits for services, in words; no more than [`NAMED_MAX`].
+    pub(super) others: Vec<String>,
+    /// What these may wait for; no more than [`NAMED_MAX`].
+    pub(super) asides: Vec<String>,
 }
 
 /// A task that waits.
@@ -115,6 +119,13 @@ impl Waits {
             }
         });
         waits.add_tags(pe);
+        pe.each_wait(&mut |waiting, words| match waiting {
+            pe::Waits::Other => waits.others.push(words),
+            pe::Waits::Aside => waits.asides.push(words),
+            pe::Waits::Task(_) => {}
+        });
+        waits.others.truncate(NAMED_MAX);
+        waits.asides.truncate(NAMED_MAX);
         waits
     }
 
@@ -156,6 +167,11 @@ impl Waits {
                 });
             }
         }
+        pe.each_wait(&mut |waiting, words| {
+            if let pe::Waits::Task(waker) = waiting {
+                calls.entry(waker.data()).or_default().push(words);
+            }
+        });
         for (waker, running) in tasks {
             let futures = futures.remove(&waker).unwrap_or_default();
             let mut calls = calls.remove(&waker).unwrap_or_default();

@@ -29,6 +29,7 @@ mod measuring;
 mod message;
 mod planning;
 mod state;
+mod survey;
 mod turns;
 mod units;
 
@@ -67,6 +68,7 @@ pub(crate) const SERVICE: Service = Service {
             }
         }
     },
+    waits: survey::tell,
     clear: |pe| drop(state(pe).take()),
     ..Service::named(ID, "syncs")
 };
