@@ -61,6 +61,58 @@ pub trait ThisMigrant: Chare + Migrates {
     fn migrate_to(&self, pe: PeId) {
         Pe::current(|here| here.with_running(|identity| wish::<Self>(here, identity, pe)));
     }
+
+    /// Holds this element where it is until [`ThisMigrant::release`]: wishes to move wait, and balancers count it as what cannot move.
+    /// It takes part in syncs as before. Holding it twice is holding it once. Costs a hash. The idea is Charm++'s `setMigratable(false)`.
+    ///
+    /// ```
+    /// use chare::prelude::*;
+    /// use chare::{PeId, ThisMigrant};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Lodger;
+    ///
+    /// #[chare(array, migrate)]
+    /// impl Lodger {
+    ///     #[entry]
+    ///     fn new() -> Self {
+    ///         Self
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn stay(&mut self, to: PeId) -> u32 {
+    ///         self.hold();
+    ///         self.migrate_to(to);
+    ///         chare::my_pe().0
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn leave(&mut self) -> u32 {
+    ///         self.release();
+    ///         chare::my_pe().0
+    ///     }
+    /// }
+    ///
+    /// let job = chare::Job::in_process(1, 2).run(|| async {
+    ///     let lodger = LodgerProxy::create(1).at(0);
+    ///     let first = lodger.stay(PeId(0)).await;
+    ///     assert_eq!(lodger.stay(PeId(1 - first)).await, first);
+    ///     chare::quiescence().await;
+    ///     assert_eq!(lodger.leave().await, first, "it was held");
+    ///     chare::quiescence().await;
+    ///     assert_eq!(lodger.leave().await, 1 - first, "its wish waited");
+    /// });
+    /// assert_eq!(job.unwrap(), 0);
+    /// ```
+    fn hold(&self) {
+        Pe::current(|here| here.with_running(|identity| migration::hold(here, identity.target, true)));
+    }
+
+    /// Lets this element move again; see [`ThisMigrant::hold`]. A wish that has waited is carried out. Costs a hash.
+    fn release(&self) {
+        Pe::current(|here| here.with_running(|identity| migration::hold(here, identity.target, false)));
+    }
 }
 
 impl<C: Migrates> ThisMigrant for C {}
@@ -139,6 +191,16 @@ impl<C: Syncs> This<C> {
 }
 
 impl<C: Migrates> This<C> {
+    /// Holds this element where it is; see [`ThisMigrant::hold`].
+    pub fn hold(&self) {
+        Pe::current(|here| migration::hold(here, self.identity().target, true));
+    }
+
+    /// Lets this element move again; see [`ThisMigrant::hold`].
+    pub fn release(&self) {
+        Pe::current(|here| migration::hold(here, self.identity().target, false));
+    }
+
     /// Moves this element; see [`ThisMigrant::migrate_to`]. The entry that asks goes on where it is, and the element leaves when it is over;
     /// [`Again::migrate_to`](crate::Again::migrate_to) waits for the move.
     ///

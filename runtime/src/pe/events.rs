@@ -64,7 +64,7 @@ mod tests {
             "`Places::remove`, `Places::take_traveller`, and services/array at the home",
         ),
         ("pe/places/mod.rs", 1, "`Places::remove`"),
-        ("pe/wishes.rs", 1, "services/migration"),
+        ("pe/wishes.rs", 2, "services/migration"),
         ("services/again/state.rs", 1, "services/again"),
         ("services/aggregation/buffers.rs", 1, "services/aggregation"),
         ("services/broadcast/mod.rs", 1, "services/broadcast"),

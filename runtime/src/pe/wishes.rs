@@ -1,7 +1,7 @@
 //! Wishes of elements to live on another PE, until they leave.
 
 use crate::model::ids::{PeId, Target};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 
 /// An element's wish to live elsewhere.
@@ -20,9 +20,25 @@ pub(crate) struct Wishes {
     wishes: RefCell<FxHashMap<Target, Wish>>,
     /// How many of them no home has been asked for.
     waiting: Cell<usize>,
+    /// Elements that stay until they say otherwise.
+    held: RefCell<FxHashSet<Target>>,
 }
 
 impl Wishes {
+    /// Holds an element where it is, or lets it go.
+    pub(crate) fn hold(&self, member: Target, is_held: bool) {
+        let mut held = self.held.borrow_mut();
+        match is_held {
+            true => held.insert(member),
+            false => held.remove(&member),
+        };
+    }
+
+    /// Whether an element stays where it is.
+    pub(crate) fn is_held(&self, member: Target) -> bool {
+        self.held.borrow().contains(&member)
+    }
+
     /// Notes that an element wishes to live on a PE, or that a balancer wishes so.
     pub(crate) fn note(&self, member: Target, to: PeId, is_planned: bool) {
         let mut wishes = self.wishes.borrow_mut();

@@ -53,7 +53,7 @@ const SEEDS: [u64; 3] = [1, 2, 3];
 
 /// Seeds of simulated jobs in which every program has to pass, too: `CHARE_TEST_SEEDS` is the first and how many, as `1000+50`.
 #[cfg(feature = "sim")]
-fn simulated_seeds() -> std::ops::Range<u64> {
+pub(crate) fn simulated_seeds() -> std::ops::Range<u64> {
     let asked = asked_seeds().unwrap_or_else(|| "1+1".to_owned());
     let numbers =
         asked.split_once('+').and_then(|(first, count)| Some((first.parse().ok()?, count.parse().ok()?)));
@@ -64,7 +64,7 @@ fn simulated_seeds() -> std::ops::Range<u64> {
 }
 
 /// What a campaign of simulated jobs asks for; then they alone run.
-fn asked_seeds() -> Option<String> {
+pub(crate) fn asked_seeds() -> Option<String> {
     std::env::var("CHARE_TEST_SEEDS").ok().filter(|_| cfg!(feature = "sim"))
 }
 

@@ -3,7 +3,7 @@
 use super::{SHAPES, somewhere};
 use crate::every_path::on_every_path;
 use chare::prelude::*;
-use chare::{ArrayOptions, ThisMigrant};
+use chare::{ArrayOptions, Job, ThisMigrant};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -90,4 +90,15 @@ fn the_last_contributions_of_those_who_end_elsewhere_count() {
         mayflies.destroy();
         chare::quiescence().await;
     });
+}
+
+#[test]
+fn arrays_whose_elements_move_are_bound_to_none() {
+    let job = Job::in_process(1, 2).run(|| async {
+        let mayflies = MayflyProxy::create(2, 1);
+        MayflyProxy::create(ArrayOptions::new(2).bind_to(&mayflies), 1);
+        std::future::pending::<()>().await;
+    });
+    let error = job.unwrap_err().to_string();
+    assert!(error.contains("Mayfly") && error.contains("side by side"), "{error}");
 }

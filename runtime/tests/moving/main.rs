@@ -9,6 +9,7 @@ mod kinds;
 mod lifecycle;
 mod measured;
 mod reductions;
+mod reports;
 mod sections;
 mod state;
 mod syncs;

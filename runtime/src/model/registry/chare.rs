@@ -162,7 +162,7 @@ impl<'a, C: Chare> ThisRef<'a, C> {
     /// The handle that an `async` entry keeps.
     pub fn keep(&self) -> This<C> {
         let chare: Rc<dyn Any> = Rc::clone(self.chare) as Rc<dyn Any>;
-        This::hold(chare.downcast().expect("its type was looked at when it was lent"))
+        This::of(chare.downcast().expect("its type was looked at when it was lent"))
     }
 
     /// Takes the state out of the chare, for ever; `None` while it is borrowed, and once it was taken.
@@ -225,7 +225,7 @@ impl<C: Chare> This<C> {
     }
 
     /// A handle, which its chare counts.
-    fn hold(cell: Rc<ChareCell<C>>) -> Self {
+    fn of(cell: Rc<ChareCell<C>>) -> Self {
         cell.identity.handles.add();
         Self(cell)
     }
@@ -249,7 +249,7 @@ impl<C: Chare> This<C> {
 
 impl<C: Chare> Clone for This<C> {
     fn clone(&self) -> Self {
-        Self::hold(Rc::clone(&self.0))
+        Self::of(Rc::clone(&self.0))
     }
 }
 

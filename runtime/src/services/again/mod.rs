@@ -68,8 +68,12 @@ pub(crate) fn leave(pe: &Pe, record: &Record) {
     drop(over);
 }
 
-/// Whether an element may leave its PE: it is free, or will be when its tasks, all of which are at rest, are dropped.
+/// Whether an element may leave its PE: it does not hold itself there, and is free, or will be when its tasks, all of which are at rest, are
+/// dropped.
 pub(crate) fn may_leave(pe: &Pe, chare: &Rc<dyn AnyChare>) -> bool {
+    if pe.wishes.is_held(chare.identity().target) {
+        return false;
+    }
     if chare.is_free_to_move() {
         return true;
     }

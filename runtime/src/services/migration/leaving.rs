@@ -23,6 +23,13 @@ pub(crate) fn wish(pe: &Pe, member: Target, to: PeId) {
     pe.look_soon();
 }
 
+/// Holds an element where it is, or lets it go.
+pub(crate) fn hold(pe: &Pe, member: Target, is_held: bool) {
+    pe.wishes.hold(member, is_held);
+    pe.attend_to(ID, true);
+    pe.look_soon();
+}
+
 /// Notes that a balancer wishes an element to live elsewhere. One that is not free stays, of which everybody is told.
 pub(crate) fn plan(pe: &Pe, member: Target, to: PeId) {
     if Resident::find(pe, member).is_some() {

@@ -15,7 +15,8 @@
 //!
 //! 1. An element wishes to move by [`migrate_to`](crate::ThisMigrant::migrate_to); the last wish counts. The wish goes to the home when
 //!    the element is *free*: none of its entries runs or waits, no call of it waits for buffers, and nobody holds a `This` of it; or
-//!    when all that waits are calls that may be made again ([`again`](crate::services::again)), which go along.
+//!    when all that waits are calls that may be made again ([`again`](crate::services::again)), which go along. One that
+//!    [holds itself](crate::ThisMigrant::hold) where it is is not free.
 //! 2. An element that is not free any more when its home lets it go stays, and its wish goes to the home again when it is free.
 //! 3. Inside a process the state itself moves: nothing is encoded, and nothing is copied but the value.
 //! 4. Services put what they keep of the element into its parcel, and take it out where the element arrives. What the PE itself keeps of the
@@ -40,7 +41,7 @@ use chare_lrts::codec;
 use message::{MoveFrame, MoveMessage, Moving, News};
 use telling::{grant, hear, options, tell_home};
 
-pub(crate) use leaving::{plan, wish};
+pub(crate) use leaving::{hold, plan, wish};
 pub(crate) use message::ID;
 
 pub(crate) const SERVICE: Service = Service {
@@ -50,7 +51,10 @@ pub(crate) const SERVICE: Service = Service {
     poll: leaving::ask_all,
     before_rest: leaving::ask_all,
     event: Some(|pe, event| match event {
-        ChareEvent::Gone { chare, .. } => drop(pe.wishes.forget(chare.target)),
+        ChareEvent::Gone { chare, .. } => {
+            pe.wishes.forget(chare.target);
+            pe.wishes.hold(chare.target, false);
+        }
         ChareEvent::Found { member: Target::Member(id, index), sought } => {
             tell_home(pe, (*id, *index), News::Found { sought: *sought });
         }
