@@ -1,5 +1,7 @@
 //! Tags in the hands of a program: a buffer is posted under a tag, and a post method names the tag.
 //!
+//! In an entry, or a post method, of an element that may move (`#[chare(array, migrate)]`), tags are the element's own, and go with it.
+//!
 //! Tags are of buffers in the host's memory. A device buffer that comes later than the call, or from elsewhere, goes without one: the post
 //! method keeps its [`Post`], and [`Post::post_device`] serves it when the buffer is there.
 
@@ -8,13 +10,14 @@ use crate::pe::Pe;
 use crate::services::tags::{Scope, tags};
 
 impl<T: Element> Post<T> {
-    /// Receives into the buffer that is posted under `tag` on this PE by [`post_buffer`], before, now or later.
+    /// Receives into the buffer that is posted under `tag` on this PE by [`post_buffer`], before, now or later; by an element that may move,
+    /// into one that the element has posted, wherever that was.
     ///
     /// # Errors
     /// The post itself, when another call waits under this tag, or when the buffer that waits there does not fit. A buffer that is too
     /// long comes back with the post, and the tag is free again.
     pub fn match_tag(self, tag: u64) -> Result<(), MatchError<T>> {
-        Pe::current(|pe| tags(&pe.node).match_tag(Scope::Pe(pe.id), tag, self))
+        Pe::current(|pe| tags(&pe.node).match_tag(Scope::here(pe), tag, self))
     }
 
     /// Receives into the buffer that is posted under `tag` of the node, by [`post_node_buffer`] on any of its PEs.
@@ -28,6 +31,9 @@ impl<T: Element> Post<T> {
 
 /// Posts a buffer on this PE for the `#[nocopy(post)]` argument whose post method names the same tag: before it, inside it or
 /// after it. One look-up; the transfer starts with the later of the two.
+///
+/// An element that may move posts for itself alone, on whichever PE the call meets it. While such a buffer waits, the element stays on its
+/// node: memory that somebody is to write does not change its place.
 ///
 /// A tag is outstanding until it is matched, and free again then. A posted buffer that is not wanted any more comes back by
 /// [`cancel_buffer`].
@@ -68,7 +74,7 @@ impl<T: Element> Post<T> {
 /// # Errors
 /// The buffer itself, when another one is outstanding under this tag, or when a call waits there that the buffer does not fit.
 pub fn post_buffer<T: Element>(tag: u64, landing: impl Into<Landing<T>>) -> Result<(), PostError<T>> {
-    Pe::current(|pe| tags(&pe.node).post_buffer(Scope::Pe(pe.id), tag, landing.into()))
+    Pe::current(|pe| tags(&pe.node).post_buffer(Scope::here(pe), tag, landing.into()))
 }
 
 /// Posts a buffer for the whole node: a post method on any of its PEs may name the tag, by [`Post::match_node_tag`].
@@ -93,7 +99,7 @@ pub fn post_node_buffer<T: Element>(tag: u64, landing: impl Into<Landing<T>>) ->
 /// assert_eq!(code.unwrap(), 0);
 /// ```
 pub fn cancel_buffer<T: Element>(tag: u64) -> Option<BufferMut<T>> {
-    Pe::current(|pe| tags(&pe.node).cancel(Scope::Pe(pe.id), tag))
+    Pe::current(|pe| tags(&pe.node).cancel(Scope::here(pe), tag))
 }
 
 /// Takes back a buffer that was posted for the node and has not been matched; see [`cancel_buffer`].

@@ -1,6 +1,7 @@
 //! Tags of posted buffers: a posted buffer and the call that it is for meet under a tag, whichever comes first.
 //!
-//! 1. A tag belongs to a PE or to a node, and names at most one buffer or one call that waits for its counterpart.
+//! 1. A tag belongs to a PE, to a node, or to an element that may move, and names at most one buffer or one call that waits for its counterpart.
+//!    Those of an element are on its node: they are where the element is on each PE of the process, and keep it from leaving that.
 //! 2. A call that goes with its chare, which kept another post of it, leaves its tags.
 //! 3. When the counterpart comes, the two match and the tag is free again. A counterpart that does not fit is handed back to its caller,
 //!    and the waiting buffer or call stays; only a waiting buffer that is too long for the call that names its tag is handed back, too.
@@ -8,13 +9,13 @@
 //! The idea is Charm++'s `CkMatchBuffer` and `CkPostBuffer` and their node twins (manual section "Zero Copy Post API"); here a
 //! live tag is an error with the buffer in it, not an abort.
 
-use crate::model::ids::{PeId, ServiceId};
+use crate::model::ids::{PeId, ServiceId, Target};
 use crate::model::nocopy::{
     BufferMut, Element, ElementType, Landing, MatchError, Post, PostError, PostRefusal, PostSlot,
     PostedMemory, fits,
 };
 use crate::node::{Node, NodeService};
-use crate::pe::Service;
+use crate::pe::{ChareEvent, Pe, Service};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -27,8 +28,21 @@ pub(crate) const SERVICE: Service = Service {
         clear: |node| tags(node).clear(),
         ..NodeService::NONE
     },
+    event: Some(|pe, event| {
+        if let ChareEvent::Gone { chare, .. } = event
+            && may_move(pe, chare.target)
+        {
+            tags(&pe.node).forget(chare.target);
+        }
+    }),
     ..Service::named(ID, "tags of posted buffers")
 };
+
+/// Whether a chare is an element that may move.
+fn may_move(pe: &Pe, target: Target) -> bool {
+    let Target::Member(id, _) = target else { return false };
+    pe.places.borrow().collection(id).is_some_and(|collection| collection.info.may_move())
+}
 
 pub(crate) fn tags(node: &Node) -> &Tags {
     node.state(ID)
@@ -39,6 +53,17 @@ pub(crate) fn tags(node: &Node) -> &Tags {
 pub(crate) enum Scope {
     Pe(PeId),
     Node,
+    /// An element that may move, wherever it is on the node.
+    Element(Target),
+}
+
+impl Scope {
+    /// That of tags of a PE, in what runs there: an element that may move has its own.
+    pub(crate) fn here(pe: &Pe) -> Self {
+        let running = pe.running();
+        let element = running.identity().map(|identity| identity.target);
+        element.filter(|target| may_move(pe, *target)).map_or(Self::Pe(pe.id), Self::Element)
+    }
 }
 
 /// A buffer or a call that waits under a tag.
@@ -67,6 +92,34 @@ impl Tags {
     fn clear(&self) {
         let outstanding = std::mem::take(&mut *self.0.lock());
         drop(outstanding);
+    }
+
+    /// Whether buffers of an element wait for their calls, which keeps it on its node.
+    pub(crate) fn keep(&self, element: Target) -> bool {
+        self.0.lock().keys().any(|(scope, _)| *scope == Scope::Element(element))
+    }
+
+    /// Drops what waits for an element that is gone.
+    fn forget(&self, element: Target) {
+        let is_its = |(scope, _): &(Scope, u64)| *scope == Scope::Element(element);
+        let gone: Vec<_> = self.0.lock().extract_if(|tag, _| is_its(tag)).collect();
+        // Unlocked: the memory may be the user's.
+        drop(gone);
+    }
+
+    /// What waits under the tags of elements of the node, in words.
+    pub(crate) fn describe_of_elements(&self) -> Vec<String> {
+        let mut elements: Vec<Target> = {
+            let outstanding = self.0.lock();
+            let element = |(scope, _): &(Scope, u64)| match scope {
+                Scope::Element(element) => Some(*element),
+                _ => None,
+            };
+            outstanding.keys().filter_map(element).collect()
+        };
+        elements.sort_unstable();
+        elements.dedup();
+        elements.into_iter().flat_map(|element| self.describe(Scope::Element(element))).collect()
     }
 
     /// What waits under the tags of `scope`, in words.

@@ -13,6 +13,7 @@ mod reports;
 mod sections;
 mod state;
 mod syncs;
+mod tags;
 
 use chare::ThisMigrant;
 use chare::prelude::*;

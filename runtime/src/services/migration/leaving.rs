@@ -11,6 +11,7 @@ use crate::model::travel::Stay;
 use crate::node::timeline::Move;
 use crate::pe::{ChareEvent, Pe};
 use crate::services::again;
+use crate::services::tags::tags;
 use std::rc::Rc;
 
 /// Notes that an element wishes to live elsewhere: the last wish counts, also against what a balancer has planned.
@@ -84,12 +85,14 @@ impl Resident {
         Target::Member(self.member.0, self.member.1)
     }
 
-    /// Whether it can leave for a PE: nothing of it runs or waits but calls that its table holds, and calls that may be made again.
+    /// Whether it can leave for a PE: nothing of it runs or waits but calls that its table holds, and calls that may be made again; and no
+    /// buffer of it waits on this node, if the PE is on another.
     fn is_free(&self, pe: &Pe, to: PeId) -> bool {
         let is_near = pe.node.rank_here(to).is_some();
         again::may_leave(pe, &self.chare)
             && !pe.begun_calls.wait_at(&self.chare)
-            && (is_near || (self.movement.can_be_written)(&self.chare))
+            && (is_near
+                || ((self.movement.can_be_written)(&self.chare) && !tags(&pe.node).keep(self.target())))
     }
 
     /// Tells it that it is about to move; returns whether it still can, and wishes to.

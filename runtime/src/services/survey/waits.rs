@@ -190,6 +190,9 @@ impl Waits {
         if pe.node.topology.rank_of(pe.id) == 0 {
             let of_node = tags.describe(Scope::Node);
             self.tags.extend(of_node.into_iter().map(|text| format!("{text}, by its node")));
+            let of_elements = tags.describe_of_elements().into_iter();
+            self.tags
+                .extend(of_elements.map(|text| format!("{text}, by an element of its node that may move")));
         }
         self.tags.sort();
         self.tags.truncate(NAMED_MAX);
