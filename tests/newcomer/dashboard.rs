@@ -102,6 +102,12 @@ fn metrics_of_all_pes_are_numbers_that_grow() {
         let entry = format!("chare_entry_runs_total{{pe=\"{pe}\",chare=\"probe::Member\",entry=\"bounce\"}}");
         assert!(second[&entry] > 0.0, "{second:#?}");
         assert!(second[&entry.replace("runs", "seconds")] > 0.0, "{second:#?}");
+        // A group has one member on each PE.
+        let members = |(name, value): (&String, &f64)| {
+            let is_here = name.ends_with(&format!("chare=\"probe::Member\",pe=\"{pe}\"}}"));
+            (is_here && name.starts_with("chare_collection_elements")).then_some(*value)
+        };
+        assert!(second.iter().find_map(members).is_some_and(|members| members >= 1.0), "{second:#?}");
     }
     for node in 0..2 {
         assert!(second[&format!("chare_node_resident_bytes{{node=\"{node}\"}}")] > 1e6, "{second:#?}");
@@ -122,6 +128,9 @@ fn the_page_shows_the_job_and_what_is_clicked() {
     page.wait_until("[...document.querySelectorAll('.card')].some(card => card.innerText.includes('entries/s') && !card.innerText.startsWith('0\\n'))");
     for (view, clue) in [
         ("entries", "probe::Member::bounce"),
+        ("history", "probe::Member::bounce"),
+        ("collections", "probe::Member"),
+        ("balancing", "Nothing was balanced so far"),
         ("nodes", "0 → 1"),
         ("waits", "what waits in this job"),
         ("pes", "messages/s"),
@@ -132,6 +141,8 @@ fn the_page_shows_the_job_and_what_is_clicked() {
             "document.querySelector('[data-view={view}]').getAttribute('aria-selected') === 'true'"
         ));
     }
+    // Axes have their units.
+    page.wait_until("['100 %', '−60 s', 'now'].every(label => document.querySelector('#history').textContent.includes(label))");
     end(job);
     page.wait_until("document.querySelector('#lost').innerText.includes('the job is over')");
 }

@@ -6,6 +6,7 @@
 mod arrival;
 pub(crate) mod backpressure;
 pub(crate) mod balancing;
+pub(crate) mod balancings;
 pub(crate) mod credit;
 mod departures;
 pub(crate) mod devices;
@@ -43,6 +44,7 @@ use crate::model::ids::{NodeId, PeId, ServiceId};
 use crate::model::nocopy::LayoutMethod;
 use crate::model::topology::Topology;
 use balancing::Balancing;
+use balancings::Balancings;
 use chare_lrts::Lrts;
 use chare_lrts::clock;
 use chare_lrts::reach::Reach;
@@ -147,6 +149,8 @@ pub(crate) struct Node {
     pub(crate) ways_taken: WaysTaken,
     /// What its PEs have left, if times are taken.
     pub(crate) entry_times: EntryTimes,
+    /// Of the node that plans them.
+    pub(crate) balancings: Balancings,
     /// Counters, one per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
     /// Counters of events outside entries, written by any thread.
@@ -218,6 +222,7 @@ impl Node {
             layout_method,
             ways_taken: WaysTaken::new(tells_ways),
             entry_times: EntryTimes::default(),
+            balancings: Balancings::default(),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: clock::now(),

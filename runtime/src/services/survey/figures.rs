@@ -1,7 +1,8 @@
-//! Figures of one PE: what it did so far, what lies before it, and how long its entries ran; and those of its node.
+//! Figures of one PE: what it did so far, what lies before it and lives there, and how long its entries ran; and those of its node.
 
-use crate::model::ids::NodeId;
+use crate::model::ids::{NodeId, PeId};
 use crate::node::Node;
+use crate::node::balancings::BalancingFigures;
 use crate::pe::Pe;
 use crate::pe::times::Spent;
 use chare_lrts::clock;
@@ -12,6 +13,9 @@ const ENTRIES_MAX: usize = 64;
 
 /// The most peers of which one node tells.
 const PEERS_MAX: usize = 64;
+
+/// The most collections of which one PE tells, those of the most elements.
+const COLLECTIONS_MAX: usize = 64;
 
 /// The figures of one PE. Counts and times are those since the job's start.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,6 +37,9 @@ pub(crate) struct Figures {
     /// The chares that live here.
     pub(crate) chares: u64,
     pub(crate) times: Vec<EntryTime>,
+    pub(crate) collections: Vec<CollectionFigures>,
+    /// The last balancings, from the PE that plans them.
+    pub(crate) balancings: Vec<BalancingFigures>,
     /// Of the node, from its first PE.
     pub(crate) of_node: Option<NodeFigures>,
 }
@@ -44,6 +51,15 @@ pub(crate) struct EntryTime {
     pub(crate) entry: String,
     pub(crate) runs: u64,
     pub(crate) ns: u64,
+}
+
+/// The elements of a collection that live on a PE.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct CollectionFigures {
+    /// The PE that created it, and its number there.
+    pub(crate) id: String,
+    pub(crate) chare: String,
+    pub(crate) elements: u64,
 }
 
 /// The figures of a node.
@@ -90,9 +106,25 @@ impl Figures {
             copied_bytes: counters.copied_bytes.read(),
             chares: pe.places.borrow().chares(),
             times: times.iter().take(ENTRIES_MAX).map(time).collect(),
+            collections: collections(pe),
+            balancings: if pe.id == PeId(0) { node.balancings.all() } else { Vec::new() },
             of_node: (node.topology.rank_of(pe.id) == 0).then(|| NodeFigures::of(node)),
         }
     }
+}
+
+/// The elements of each collection that live on this PE, for those that have some.
+fn collections(pe: &Pe) -> Vec<CollectionFigures> {
+    let places = pe.places.borrow();
+    let figures = places.collections().map(|collection| CollectionFigures {
+        id: format!("{}.{}", collection.info.id.creator.0, collection.info.id.serial),
+        chare: collection.info.chare.name.to_string(),
+        elements: collection.members.len() as u64,
+    });
+    let mut figures: Vec<CollectionFigures> = figures.filter(|figures| figures.elements > 0).collect();
+    figures.sort_by(|one, other| other.elements.cmp(&one.elements).then_with(|| one.id.cmp(&other.id)));
+    figures.truncate(COLLECTIONS_MAX);
+    figures
 }
 
 impl NodeFigures {

@@ -31,9 +31,11 @@ use crate::pe::{Pe, Service};
 use chare_lrts::clock;
 use chare_lrts::codec::{self, CodecError, Writer};
 use chare_lrts::events;
-#[cfg(feature = "dashboard")]
-pub(crate) use figures::EntryTime;
 pub(crate) use figures::Figures;
+#[cfg(feature = "dashboard")]
+pub(crate) use figures::{CollectionFigures, EntryTime};
+#[cfg(all(test, feature = "dashboard"))]
+pub(crate) use figures::{NodeFigures, PathFigures};
 use parking_lot::Mutex;
 pub(crate) use report::Reason;
 use serde::{Deserialize, Serialize};
