@@ -19,6 +19,7 @@ mod layout;
 mod options;
 
 pub use chare::fuzzing::is_guarded;
+use envelope::Program;
 
 /// A place where the project reads bytes of others.
 #[derive(Clone, Copy)]
@@ -32,8 +33,14 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 7] = [
-    Target { name: "envelope", run: envelope::run, seeds: envelope::seeds },
+pub const TARGETS: [Target; 9] = [
+    Target {
+        name: "envelope",
+        run: |bytes| Program::Envelope.run(bytes),
+        seeds: || Program::Envelope.seeds(),
+    },
+    Target { name: "buffers", run: |bytes| Program::Buffers.run(bytes), seeds: || Program::Buffers.seeds() },
+    Target { name: "moves", run: |bytes| Program::Moves.run(bytes), seeds: || Program::Moves.seeds() },
     Target { name: "frame", run: frame::run, seeds: frame::seeds },
     Target { name: "emulated", run: emulated::run, seeds: emulated::seeds },
     Target { name: "handshake", run: handshake::run, seeds: handshake::seeds },

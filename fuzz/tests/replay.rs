@@ -1,6 +1,7 @@
 //! Replay of seeds, corpora and every interesting number at every place: past findings stay found.
 
 use chare_fuzz::{corpus, lengths};
+use std::collections::BTreeSet;
 use std::sync::Once;
 
 /// Longer seeds are not changed at every place: their numbers stand in front.
@@ -43,6 +44,16 @@ fn envelope() {
     replay("envelope");
 }
 
+#[test]
+fn buffers() {
+    replay("buffers");
+}
+
+#[test]
+fn moves() {
+    replay("moves");
+}
+
 /// A plain call is a block of 48 bytes; where releases come next, this word says so.
 #[test]
 fn honest_nodes_send_releases_along_with_calls() {
@@ -50,6 +61,33 @@ fn honest_nodes_send_releases_along_with_calls() {
     let seeds = (chare_fuzz::target("envelope").seeds)();
     let is_releasing = |seed: &&Vec<u8>| seed.get(48..).is_some_and(|behind| behind.starts_with(&releasing));
     assert_eq!(seeds.iter().filter(is_releasing).count(), 1, "of {} seeds", seeds.len());
+}
+
+/// What is not among the seeds is hardly found: a message of this subject is.
+#[test]
+fn honest_nodes_send_what_there_is() {
+    let seeds = ["envelope", "buffers", "moves"].map(|name| (chare_fuzz::target(name).seeds)()).concat();
+    let subjects: BTreeSet<String> = seeds.iter().map(|seed| chare::fuzzing::subject(seed)).collect();
+    for subject in [
+        // Selections, landings, parts, several, views, parts for each, partitions, gathers.
+        "look",
+        "land",
+        "land_part",
+        "land_several",
+        "divide",
+        // Awaited entries.
+        "letter",
+        "parcel",
+        "broadcasts",
+        "moves of elements",
+        "syncs",
+        "arrays",
+        "sections",
+        "reductions",
+        "names of chares",
+    ] {
+        assert!(subjects.contains(subject), "{subject} is missing among {subjects:#?}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! that node 0 sent. They exist with the feature `fuzzing` alone and are no part of the interface.
 //!
 //! 1. [`Pair::open`] runs `main` on node 0 until both nodes are idle; the frames that node 1 received meanwhile are the seeds.
+//!    Elements that move take turns at syncs (`rotate`).
 //! 2. [`Pair::hear`] lets node 1 receive one more frame and do all the work that follows from it. Receiving must not panic; a panic in
 //!    the work that follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
@@ -9,14 +10,16 @@ use crate::base::numbering::JobNumbers;
 use crate::delivery::{dispatch, inbox, polling};
 use crate::job::life::{self, Main};
 use crate::job::services::SERVICES;
+use crate::model::envelope::PlainCall;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::ids::PeId;
+use crate::model::registry::find_entry;
 use crate::model::topology::Topology;
 use crate::node::devices::{DeviceChoice, Devices};
-use crate::node::{Ending, Node};
+use crate::node::{Above, Ending, Node};
 use crate::pe::Pe;
 use crate::pe::queued::Queued;
-use crate::services::{aggregation, array};
+use crate::services::array;
 use crate::transfer::take::remote_memory::send_releases;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::{Reach, ReachOptions};
@@ -35,6 +38,23 @@ const WORK_MAX: usize = 2 << 20;
 /// The numbers of members that are refused here: a collection may take all memory of a host, and a fuzzer must not. The runtime itself
 /// refuses numbers above this range, which no host can hold.
 const MEMBERS: std::ops::Range<u64> = 1 << 12..1 << 48;
+
+/// The subject of a frame, for messages to humans: the entry that it calls, or the service that it is of.
+pub fn subject(frame: &[u8]) -> String {
+    let called = |entry| find_entry(entry).map_or_else(|unknown| unknown, |entry| entry.name.to_owned());
+    if let Some((call, _)) = PlainCall::split(frame) {
+        return called(call.entry());
+    }
+    match frame::decode(frame) {
+        Ok((Header::System { service, .. }, _)) => {
+            let service = SERVICES.get(usize::from(service.0));
+            service.map_or("no service", |service| service.name).to_owned()
+        }
+        Ok((Header::Call { entry, .. }, _)) => called(entry),
+        Ok((header, _)) => header.describe(),
+        Err(cause) => cause,
+    }
+}
 
 /// Two nodes of one job on the calling thread; see the file's head.
 pub struct Pair {
@@ -77,15 +97,28 @@ fn work(pe: &Rc<Pe>) -> bool {
     let mut works = 0;
     let left = || pe.mailbox.pop().map(|work| Box::new(Queued::Work(work)));
     let queued = || left().or_else(|| pe.queue.borrow_mut().pop());
-    while let Some(mut queued) =
-        queued().or_else(|| (aggregation::SERVICE.before_rest)(pe).then(queued).flatten())
-    {
+    let guarded = |body: &mut dyn FnMut() -> bool| {
         GUARDED.set(true);
-        let result =
-            std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process::<false>(pe, &mut queued)));
+        let result = std::panic::catch_unwind(AssertUnwindSafe(body));
         GUARDED.set(false);
-        if result.is_err() {
+        result.unwrap_or_else(|_| {
             pe.node.end(Ending::Code(1));
+            true
+        })
+    };
+    // Services that wait for their turn: they collect, move elements, wake who sleeps.
+    let serve =
+        || pe.attended().fold(false, |did, service| (service.poll)(pe) | (service.before_rest)(pe) | did);
+    loop {
+        let did = match queued() {
+            Some(mut queued) => guarded(&mut || {
+                dispatch::process::<false>(pe, &mut queued);
+                true
+            }),
+            None => guarded(&mut || serve()),
+        };
+        if !did || pe.node.has_ended() {
+            break;
         }
         works += 1;
         assert!(works < WORK_MAX, "work without end follows from one frame");
@@ -121,7 +154,7 @@ impl Pair {
                     network,
                     Devices::new(DeviceChoice::None, index, 1),
                     (2, Arc::clone(&numbers)),
-                    life::ABOVE,
+                    Above { balancer: Some("rotate".into()), ..life::ABOVE },
                 )),
                 None,
                 SERVICES,

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: libFuzzer on the targets of `fuzz/`, for a while each.
+//! `cargo xtask fuzz`: libFuzzer on the targets of `fuzz/`, for a while or so many executions each.
 //!
 //! Builds with the pinned stable toolchain, whose own switch (`RUSTC_BOOTSTRAP`) opens what libFuzzer needs: an address
 //! sanitizer and counters at every branch. In `target/fuzz-corpus/NAME`, `kept` are the inputs of `fuzz/corpus/NAME.inputs`, `found` the
@@ -11,7 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const TARGETS: [&str; 7] = ["envelope", "frame", "emulated", "handshake", "handle", "layout", "options"];
+const TARGETS: [&str; 9] =
+    ["envelope", "buffers", "moves", "frame", "emulated", "handshake", "handle", "layout", "options"];
 
 const FLAGS: &str = "-Zsanitizer=address -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
                      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -23,12 +24,18 @@ const LONGEST_ALLOCATION: &str = "-malloc_limit_mb=1000000000";
 /// Beyond its time, a fuzzer ends its last input and tells what it did.
 const LAST_INPUT: Duration = Duration::from_secs(60);
 
+/// Within this any number of executions that somebody waits for is over.
+const CAMPAIGN: Duration = Duration::from_secs(7 * 24 * 3_600);
+
 /// What to fuzz.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// How long each target, in seconds
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// How many executions of each target, however long they take, such as 10000000 for a campaign
+    #[arg(long, conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
     /// Keep what was found in fuzz/corpus
     #[arg(long)]
     pack: bool,
@@ -55,7 +62,13 @@ pub(crate) fn run(options: Options, report: &mut Report) {
         // What was not unpacked would be missing from what is packed.
         let packs = options.pack && unpacked.outcome == Outcome::Passed;
         report.add(unpacked);
-        report.add(campaign.search(Duration::from_secs(options.seconds)));
+        report.add(match options.runs {
+            Some(runs) => campaign.search(&format!("-runs={runs}"), CAMPAIGN),
+            None => {
+                let limit = format!("-max_total_time={}", options.seconds);
+                campaign.search(&limit, Duration::from_secs(options.seconds))
+            }
+        });
         if packs {
             report.add(campaign.merge());
             report.add(campaign.corpus("pack", &[&campaign.kept, &campaign.broken]));
@@ -96,8 +109,8 @@ impl<'a> Campaign<'a> {
             .argument(LONGEST_ALLOCATION)
     }
 
-    fn search(&self, time: Duration) -> Finished {
-        let fuzzer = self.fuzzer(self.name).argument(format!("-max_total_time={}", time.as_secs()));
+    fn search(&self, limit: &str, time: Duration) -> Finished {
+        let fuzzer = self.fuzzer(self.name).argument(limit);
         let fuzzer = fuzzer.argument(format!("-artifact_prefix={}/", self.broken.display()));
         fuzzer
             .argument("-print_final_stats=1")

@@ -1,10 +1,14 @@
-//! Messages from another node: whatever they say, the node goes on or ends the job with an error.
+//! Messages from another node: whatever they say, the node goes on or ends the job with an error. The seeds are what honest nodes say in
+//! three programs, of which each is a target: one that says everything but what buffers by layouts and among many, and elements that move, say.
+
+mod buffers;
+mod moving;
 
 use chare::fuzzing::Pair;
 use chare::prelude::*;
 use chare::{ArrayOptions, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
 use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
+use std::cell::{self, RefCell};
 use std::mem::ManuallyDrop;
 
 /// Elements of an argument that is too long to travel with its message, even where messages carry everything.
@@ -238,7 +242,7 @@ async fn count(cells: &CellProxy) {
     }
 }
 
-/// A program that says everything a node can say.
+/// A program that says what nodes can say.
 async fn say_everything() {
     chare::set_readonly(vec!["a".to_owned(), "b".to_owned()]);
     let (seen, done) = chare::future();
@@ -289,29 +293,58 @@ async fn say_everything() {
         chare::register(name, &cells).await.expect("the name is free");
         assert_eq!(chare::named::<CellProxy>(name).await.expect("it is registered"), cells);
     }
-    // Goes on for ever: a job that ends says nothing more.
+}
+
+/// A program of honest nodes: what it says are the seeds of a target of its own. A pair whose job has ended is opened anew, so each is short.
+#[derive(Clone, Copy)]
+pub(crate) enum Program {
+    Envelope,
+    Buffers,
+    Moves,
+}
+
+impl Program {
+    fn open(self) -> (Pair, Vec<Vec<u8>>) {
+        match self {
+            Self::Envelope => Pair::open(|| for_ever(say_everything())),
+            Self::Buffers => Pair::open(|| for_ever(buffers::say())),
+            Self::Moves => Pair::open(|| for_ever(moving::say())),
+        }
+    }
+
+    pub(crate) fn seeds(self) -> Vec<Vec<u8>> {
+        HAS_SAID_ALL.set(false);
+        let (pair, frames) = self.open();
+        assert!(HAS_SAID_ALL.get(), "after {} frames the program waits for what does not come", frames.len());
+        // The changes of these seeds are told to the nodes that know their keys.
+        PAIRS.with_borrow_mut(|pairs| pairs[self as usize] = Some(pair));
+        frames
+    }
+
+    pub(crate) fn run(self, bytes: &[u8]) {
+        PAIRS.with_borrow_mut(|pairs| {
+            let place = &mut pairs[self as usize];
+            let pair = place.get_or_insert_with(|| self.open().0);
+            // A refusal is an error with words; the next frame finds the node as it was.
+            let _ = pair.hear(bytes);
+            if pair.has_ended() {
+                *place = None;
+            }
+        });
+    }
+}
+
+/// A program that goes on for ever: a job that ends says nothing more.
+async fn for_ever(program: impl Future<Output = ()>) {
+    program.await;
+    HAS_SAID_ALL.set(true);
     chare::future::<()>().0.await;
 }
 
 thread_local! {
-    /// Not dropped with its thread: it needs what the runtime keeps there.
-    static PAIR: RefCell<ManuallyDrop<Option<Pair>>> = const { RefCell::new(ManuallyDrop::new(None)) };
-}
-
-pub(crate) fn seeds() -> Vec<Vec<u8>> {
-    let (pair, frames) = Pair::open(say_everything);
-    // The changes of these seeds are told to the nodes that know their keys.
-    PAIR.with_borrow_mut(|place| **place = Some(pair));
-    frames
-}
-
-pub(crate) fn run(bytes: &[u8]) {
-    PAIR.with_borrow_mut(|place| {
-        let pair = place.get_or_insert_with(|| Pair::open(say_everything).0);
-        // A refusal is an error with words; the next frame finds the node as it was.
-        let _ = pair.hear(bytes);
-        if pair.has_ended() {
-            **place = None;
-        }
-    });
+    /// Whether the program of the last pair came to its end: a seed that is missing would be missed by nobody.
+    static HAS_SAID_ALL: cell::Cell<bool> = const { cell::Cell::new(false) };
+    /// Not dropped with their thread: they need what the runtime keeps there.
+    static PAIRS: RefCell<ManuallyDrop<[Option<Pair>; 3]>> =
+        const { RefCell::new(ManuallyDrop::new([const { None }; 3])) };
 }
