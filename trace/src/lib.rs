@@ -22,6 +22,7 @@ mod error;
 mod files;
 mod line;
 mod picture;
+mod rows;
 mod summary;
 mod sweep;
 mod tables;
@@ -32,9 +33,8 @@ mod units;
 pub use error::TraceError;
 pub use files::{find_files, merge};
 pub use picture::draw;
-pub use summary::{
-    CounterRow, EntryRow, Grain, Longest, MessageRow, MoveRow, NetworkRow, OwnRow, PeRow, Share, Summary,
-};
+pub use rows::{CounterRow, EntryRow, Grain, Longest, MessageRow, MoveRow, NetworkRow, OwnRow, PeRow, Share};
+pub use summary::Summary;
 pub use tables::write_tables;
 pub use text::describe;
 pub use timeline::{Category, Message, Move, Pe, PeNumber, Piece, Span, Timeline, Value};

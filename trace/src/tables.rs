@@ -1,7 +1,8 @@
 //! Summary as CSV: a file for each of its tables, with times in microseconds and shares from 0 to 1.
 
 use crate::error::TraceError;
-use crate::summary::{Share, Summary};
+use crate::rows::Share;
+use crate::summary::Summary;
 use std::path::Path;
 
 /// Writes `profile.csv`, `pes.csv`, `entries.csv`, `spans.csv`, `counters.csv`, `longest.csv`, `grains.csv`, `messages.csv`, `moves.csv` and

@@ -1,6 +1,7 @@
 //! Summary as text for a terminal: tables with their columns aligned, and bars.
 
-use crate::summary::{MessageRow, MoveRow, Share, Summary};
+use crate::rows::{MessageRow, MoveRow, Share};
+use crate::summary::Summary;
 use crate::units::time;
 use std::collections::BTreeMap;
 
