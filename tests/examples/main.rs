@@ -371,6 +371,7 @@ const SIMULATED: [(&str, &str); 31] = [
     ("primes", "--limit 10000 --range 500"),
     ("queens", "--queens 8 --grain 5"),
     ("ring", "--elements 7 --rounds 20"),
+    ("skeletons", "--pattern reduce --rounds 4"),
     ("simple_bcast_post", ""),
     ("simple_get", ""),
     ("simple_put", ""),

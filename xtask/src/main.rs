@@ -1,5 +1,5 @@
-//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `mpis`, `sanitize`, `chaos`, `device`, `floors`, `fuzz`, `instructions`, `kernels`, `plots`,
-//! `simulate`, `soak`, `vm`, `aarch64`.
+//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `mpis`, `sanitize`, `chaos`, `device`, `fit`, `floors`, `fuzz`, `instructions`, `kernels`,
+//! `plots`, `predict`, `simulate`, `soak`, `vm`, `aarch64`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
 //! those before them; the end is a table (`report`) and an exit code.
@@ -19,6 +19,7 @@ mod instructions;
 mod kernels;
 mod mpis;
 mod plots;
+mod prediction;
 #[cfg(test)]
 mod readme;
 mod report;
@@ -71,6 +72,8 @@ enum Command {
     /// Gather what measures devices, and run it where one is
     #[command(subcommand)]
     Device(device::Device),
+    /// Measure the numbers of a model of this machine: target/model.txt
+    Fit,
     /// Check that modules import only downwards, in the order of each crate's FLOORS
     Floors(floors::Options),
     /// Search for input that breaks what reads from peers and strangers
@@ -81,6 +84,8 @@ enum Command {
     Kernels(kernels::Options),
     /// Draw the tables of benches/README.md: benches/plots
     Plots,
+    /// Predict programs by that model, and compare with what is measured
+    Predict,
     /// Run the runtime's tests in simulated jobs, by many seeds
     Simulate(simulate::Options),
     /// Run a command in a guest that has RDMA devices
@@ -109,6 +114,8 @@ fn main() -> ExitCode {
         Command::Mpis => mpis::run(&mut report),
         Command::Chaos(options) => chaos::run(options, &mut report),
         Command::Device(what) => what.run(&mut report),
+        Command::Fit => prediction::fit(&mut report),
+        Command::Predict => prediction::predict(&mut report),
         Command::Fuzz(options) => fuzz::run(options, &mut report),
         Command::Instructions(options) => instructions::run(&options, &mut report),
         Command::Kernels(options) => kernels::run(&options, &mut report),

@@ -2,7 +2,7 @@
 //! `l3: calc 100 cpu 1`) and what they wait for (`l2 requires l1`, `l2 irequires l1`).
 
 use super::{Kind, Operation, Schedule};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 impl Schedule {
     /// Reads a schedule.
@@ -11,14 +11,14 @@ impl Schedule {
     /// At the first line that is none.
     pub(super) fn read(text: &str) -> Self {
         let mut schedule = Self(Vec::new());
-        let (mut host, mut names) = (0, HashMap::new());
+        let (mut host, mut names) = (0, BTreeMap::new());
         for line in text.lines() {
             let line = line.split("//").next().unwrap_or(line);
             let words: Vec<&str> = line.split_whitespace().collect();
             match words[..] {
                 [] | ["}"] => {}
                 ["num_ranks", hosts] => schedule.0.resize(number(hosts), Vec::new()),
-                ["rank", rank, "{"] => (host, names) = (number(rank), HashMap::new()),
+                ["rank", rank, "{"] => (host, names) = (number(rank), BTreeMap::new()),
                 [later, "requires", earlier] => {
                     schedule.wait(host, names[later], |of| &mut of.after_end, names[earlier]);
                 }
