@@ -28,6 +28,7 @@ chapters! {
     reductions: "src/reductions.md";
     elements_that_move: "src/elements-that-move.md";
     balancing: "src/balancing.md";
+    ten_thousand_pes: "src/ten-thousand-pes.md";
     performance: "src/performance.md";
     cluster: "src/cluster.md";
     options: "src/options.md";
