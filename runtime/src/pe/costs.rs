@@ -1,6 +1,5 @@
 //! Costs of entries in a simulated job: how long each takes in virtual time, beside what it [computes](crate::sim::compute) itself.
 
-use super::times::EntryName;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
@@ -35,8 +34,8 @@ pub enum Costs {
 }
 
 impl Costs {
-    /// The time of an entry.
-    pub(super) fn of(&self, (chare, entry): EntryName) -> Duration {
+    /// The time of an entry of a chare.
+    pub(super) fn of(&self, chare: &str, entry: &str) -> Duration {
         match self {
             Self::Zero => Duration::ZERO,
             Self::Fixed(time) => *time,
@@ -80,9 +79,9 @@ mod tests {
     fn costs_are_read() {
         assert_eq!("300\n".parse(), Ok(Costs::Fixed(Duration::from_nanos(300))));
         let table: Costs = "# measured\nTile::sweep 12000\n\n* 7\n".parse().expect("it is a table");
-        assert_eq!(table.of(("Tile", "sweep")), Duration::from_micros(12));
-        assert_eq!(table.of(("Tile", "new")), Duration::from_nanos(7));
-        assert_eq!("A::b 1\nA::c 2".parse::<Costs>().expect("it is a table").of(("A", "d")), Duration::ZERO);
+        assert_eq!(table.of("Tile", "sweep"), Duration::from_micros(12));
+        assert_eq!(table.of("Tile", "new"), Duration::from_nanos(7));
+        assert_eq!("A::b 1\nA::c 2".parse::<Costs>().expect("it is a table").of("A", "d"), Duration::ZERO);
         for (text, words) in
             [("x", "x is no number"), ("A::b 1\nA::c", "A::c is no cost"), ("A::b -1", "-1 is no number")]
         {

@@ -28,7 +28,7 @@ impl Times {
         let since = clock::now();
         #[cfg(feature = "sim")]
         if let Some(costs) = self.costs.get() {
-            clock::spend(costs.of(entry));
+            clock::spend(costs.of(entry.0, entry.1));
         }
         let result = body();
         let time = clock::since(since);

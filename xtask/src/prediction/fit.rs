@@ -38,11 +38,11 @@ pub(crate) fn run(report: &mut Report) {
 fn measure(report: &mut Report) -> Result<Model, String> {
     let player = Player::build()?;
     let skeleton = |pattern, bytes, rounds| Skeleton { pattern, bytes, compute_ns: 0, rounds };
-    let alone_ns = player.measure(skeleton("alone", FLOOD_BYTES, 100_000), 1, report)?;
-    let flood_ns = player.measure(skeleton("flood", FLOOD_BYTES, 2_000), 2, report)?;
+    let alone_ns = player.measure(skeleton("alone", FLOOD_BYTES, 2_000), 1, report)?;
+    let flood_ns = player.measure(skeleton("flood", FLOOD_BYTES, 1_000), 2, report)?;
     let mut points = Vec::new();
     for bytes in BYTES {
-        let rounds = if bytes < 10_000 { 2_000 } else { 400 };
+        let rounds = if bytes < 10_000 { 500 } else { 20 };
         points.push((bytes as f64, player.measure(skeleton("ping-pong", bytes, rounds), 2, report)?));
     }
     Ok(model(alone_ns, flood_ns, &points))

@@ -21,7 +21,7 @@ const PROGRAMS: [Skeleton; 8] = [
 ];
 
 const fn program(pattern: &'static str, bytes: usize, compute_ns: u64) -> Skeleton {
-    Skeleton { pattern, bytes, compute_ns, rounds: 500 }
+    Skeleton { pattern, bytes, compute_ns, rounds: 20 }
 }
 
 /// Predicts and measures, and prints both.
