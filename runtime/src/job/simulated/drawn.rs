@@ -3,7 +3,7 @@
 //! 1. Each part of chance is in half of the jobs only: what one hides another one shows.
 //! 2. Half of the jobs are faultless from a moment on: then nothing pauses, and nothing is refused that has room. They have to end like all.
 
-use super::made::Shape;
+use super::shape::Shape;
 use chare_lrts::Common;
 use chare_lrts::simulated::Chance;
 use rand::rngs::ChaCha8Rng;

@@ -1,6 +1,7 @@
 //! Making of a simulated job: its nodes on their network, before anything happens, and what is around `main`.
 
 use super::drawn::Drawn;
+use super::shape::Shape;
 use crate::api::{context, tasks, time};
 use crate::base::numbering::JobNumbers;
 use crate::job::life::{self, ABOVE, Main, NodeOptions};
@@ -10,11 +11,10 @@ use crate::model::topology::Topology;
 use crate::node::devices::Devices;
 use crate::node::ledger::{Ledger, Shared};
 use crate::node::{Above, Node};
-use crate::pe::costs::Costs;
 use crate::pe::panics;
 use crate::transfer::device;
 use chare_lrts::reach::Reach;
-use chare_lrts::simulated::{Chances, Network, Wires};
+use chare_lrts::simulated::Wires;
 use chare_lrts::{Ambient, Common, LrtsError};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,26 +23,6 @@ use std::time::Duration;
 
 /// Time after which nothing of what nodes tell each other by themselves is on its way.
 const SETTLED: Duration = Duration::from_secs(1);
-
-/// Shape of a simulated job, and what decides about it.
-#[derive(Clone, Debug)]
-pub(super) struct Shape {
-    pub(super) nodes: u32,
-    /// Of each node.
-    pub(super) pes: u32,
-    pub(super) hosts: u32,
-    pub(super) seed: u64,
-    /// The model of the network, if the seed does not decide how long frames are on their way.
-    pub(super) network: Option<Network>,
-    /// What entries cost, if they do.
-    pub(super) costs: Option<Costs>,
-    /// Whether events are kept.
-    pub(super) is_recorded: bool,
-    /// Whether the oracles watch, and nodes are looked at when `main` is over.
-    pub(super) is_audited: bool,
-    /// What the seed decides.
-    pub(super) chances: Chances,
-}
 
 /// The nodes of a job, before anything happens.
 pub(super) struct Made {

@@ -11,6 +11,7 @@ mod log;
 mod made;
 mod oracles;
 mod pauses;
+mod shape;
 mod standstill;
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ use chare_lrts::reach::ReachOptions;
 use chare_lrts::simulated::Network;
 pub use chare_lrts::simulated::{Chance, ChanceError};
 pub use log::SimulatedEvent;
-use made::Shape;
+use shape::Shape;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
