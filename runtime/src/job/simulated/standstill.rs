@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Time after which a job stands still in which no message was sent and none was over.
-const TIME: Duration = Duration::from_secs(600);
+const TIME: Duration = Duration::from_secs(60);
 
 /// Events of each PE after which the same is asked: those that never rest have many in a short time.
 const EVENTS: u64 = 1_000_000;
