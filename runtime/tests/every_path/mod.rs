@@ -1,7 +1,11 @@
 //! Every path: a program runs over each path between the nodes of a job.
 
 use chare::{Job, ReachOptions};
+#[cfg(feature = "sim")]
+use chare_lrts::clock;
 use std::sync::OnceLock;
+#[cfg(feature = "sim")]
+use std::time::Duration;
 
 fn named(name: &str) -> ReachOptions {
     ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() }
@@ -84,14 +88,18 @@ fn asked_shape() -> Option<(u32, u32)> {
     Some(shape.expect("CHARE_TEST_SHAPE is two numbers with an x between them"))
 }
 
-/// Adds the marks that a job passed to the file that `CHARE_TEST_MARKS` names, one a line with its hits in front, and the test's name.
+/// Tells a campaign of a job, in the file that `CHARE_TEST_MARKS` names: the marks that it passed, one a line with its hits in front, and
+/// the test's name behind the milliseconds that it took; of one that failed also which job it was.
 #[cfg(feature = "sim")]
-fn write_marks(marks: &[(&str, u64)]) {
+#[expect(clippy::disallowed_methods, reason = "libtest calls a test's thread by the test's name")]
+fn tell_campaign(marks: &[(&str, u64)], took: Duration, failed: Option<&str>) {
     use std::io::Write;
     let Some(path) = std::env::var_os("CHARE_TEST_MARKS") else { return };
     let mut lines: String = marks.iter().map(|(mark, hits)| format!("{hits} {mark}\n")).collect();
     let test = std::thread::current();
-    lines.push_str(&format!("test {}\n", test.name().unwrap_or_default()));
+    let test = test.name().unwrap_or_default();
+    lines.push_str(&format!("test {} {test}\n", took.as_millis()));
+    failed.iter().for_each(|job| lines.push_str(&format!("failed {test} {}\n", job.replace('\n', " "))));
     let file = std::fs::File::options().create(true).append(true).open(&path);
     // At once: other tests of this process write, too.
     file.and_then(|mut file| file.write_all(lines.as_bytes())).expect("CHARE_TEST_MARKS can be written");
@@ -104,10 +112,18 @@ where
     Fut: Future<Output = ()> + 'static,
 {
     let simulation = chare::Simulation::new(nodes, pes).hosts(1 + seed as u32 % nodes).seed(seed);
+    let began = clock::now();
     let outcome = simulation.chance(asked_chance()).audited().run(main.clone());
-    write_marks(outcome.marks());
     let which = format!("{nodes}x{pes}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1)");
-    assert_eq!(outcome.code().unwrap_or_else(|error| panic!("{which}: {error}")), 0, "{which}");
+    let failed = match outcome.code() {
+        Ok(0) => None,
+        Ok(code) => Some(format!("{which}: it ended with {code}")),
+        Err(error) => Some(format!("{which}: {error}")),
+    };
+    tell_campaign(outcome.marks(), clock::since(began), failed.as_deref());
+    if let Some(failed) = failed {
+        panic!("{failed}");
+    }
 }
 
 /// Runs a program in jobs of these shapes (nodes, PEs per node) over every path, with shuffled queues, and in simulated jobs.

@@ -1,0 +1,206 @@
+//! Planted faults: patches that each break a promise of the runtime, all built into one copy of the tree, where a variable chooses which of
+//! them is there. A campaign that does not find one says so.
+//!
+//! 1. A patch lies in `tests/simulation/planted`, and its file's name is the fault's. What it changes it does only if `planted("NAME")`, which
+//!    is a function of the copy alone.
+//! 2. In front of the patch, `Fault:` says what is wrong, `Found by:` what is to find it, and `Mix:` which test binaries come to that place.
+//! 3. The copy is what is committed. Its build is an ordinary one, beside the tree's own.
+
+use super::failure::Failure;
+use super::mix::{Mix, Run};
+use crate::step::{root, target_directory};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Programs that take longer with one seed, in milliseconds, look for no faults: dozens of quick ones come to the same places.
+const LONGEST_MS: u64 = 2_000;
+
+const PATCHES: &str = "tests/simulation/planted";
+
+/// What the copy's `chare-lrts` has beside its own.
+const SWITCH: &str = r#"
+/// Whether the fault of this name is to be there.
+#[doc(hidden)]
+pub fn planted(fault: &str) -> bool {
+    static CHOSEN: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    CHOSEN.get_or_init(|| std::env::var("CHARE_PLANTED").ok()).as_deref() == Some(fault)
+}
+"#;
+
+/// How to look for faults.
+pub(super) struct Search<'a> {
+    pub(super) profile: &'a str,
+    pub(super) first: u64,
+    pub(super) seeds: u64,
+    /// Parts of names, with commas between them.
+    pub(super) wanted: &'a str,
+}
+
+/// A fault.
+struct Fault {
+    name: String,
+    patch: PathBuf,
+    what: String,
+    /// What is to find it.
+    oracle: String,
+    /// Names of test binaries.
+    mix: Vec<String>,
+}
+
+impl Fault {
+    /// # Errors
+    /// What its file lacks, in words.
+    fn read(patch: PathBuf) -> Result<Self, String> {
+        let text = fs::read_to_string(&patch).map_err(|error| format!("{}: {error}", patch.display()))?;
+        let name = patch.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let lacks = |what: &str| format!("{}: it lacks {what}", patch.display());
+        let line = |head: &str| {
+            let found = text.lines().find_map(|line| line.strip_prefix(head));
+            found.map(|rest| rest.trim().to_owned()).ok_or_else(|| lacks(head))
+        };
+        if !text.contains(&format!("planted(\"{name}\")")) {
+            return Err(lacks(&format!("`planted(\"{name}\")`")));
+        }
+        let (what, oracle, mix) = (line("Fault:")?, line("Found by:")?, line("Mix:")?);
+        let mix = mix.split(',').map(|name| name.trim().to_owned()).collect();
+        Ok(Self { name, patch, what, oracle, mix })
+    }
+}
+
+/// Builds the copy and looks for each fault.
+///
+/// # Errors
+/// What was not found, or could not be tried, in words.
+pub(super) fn run(search: &Search<'_>) -> Result<(), String> {
+    let faults = faults()?;
+    let tree = copy(&faults)?;
+    let is_wanted = |fault: &&Fault| search.wanted.split(',').any(|part| fault.name.contains(part));
+    let faults: Vec<&Fault> = faults.iter().filter(is_wanted).collect();
+    let names: BTreeSet<String> = faults.iter().flat_map(|fault| fault.mix.iter().cloned()).collect();
+    let mix = Mix::build(&tree, search.profile, &names.into_iter().collect::<Vec<_>>())?;
+    let mut programs = BTreeMap::new();
+    for binary in mix.binaries() {
+        // Without a fault, which also tells which tests have programs for simulated jobs.
+        let ran = mix.run(binary, &Run::of_seeds(search.first, 1));
+        if let Some(failure) = ran.failures.first() {
+            return Err(format!("without any fault, {failure}"));
+        }
+        let quick = ran.tests().into_iter().filter(|(_, took)| *took <= LONGEST_MS);
+        programs.insert(binary.name.clone(), quick.map(|(test, _)| test).collect::<Vec<String>>());
+    }
+    println!("\n{:<34} {:>6} {:>8}  found by", "fault", "seed", "seconds");
+    let mut hidden = Vec::new();
+    for fault in &faults {
+        let began = Instant::now();
+        let found = find(&mix, &programs, fault, search);
+        let seconds = began.elapsed().as_secs_f64();
+        match found {
+            Some(Failure { binary, test, job, said }) => {
+                let seed = job.map_or_else(|| "?".to_owned(), |job| job.seed.to_string());
+                let said: String = said.chars().take(110).collect();
+                println!("{:<34} {seed:>6} {seconds:>8.1}  {said} [{binary}: {test}]", fault.name);
+            }
+            None => {
+                println!(
+                    "{:<34} {:>6} {seconds:>8.1}  NOT FOUND: {} ({})",
+                    fault.name, "-", fault.what, fault.oracle
+                );
+                hidden.push(fault.name.as_str());
+            }
+        }
+    }
+    let all = faults.len();
+    println!("{} of {all} found", all - hidden.len());
+    if hidden.is_empty() { Ok(()) } else { Err(format!("not found: {}", hidden.join(", "))) }
+}
+
+/// Looks for a fault by more and more seeds; returns the first failure.
+fn find(
+    mix: &Mix,
+    programs: &BTreeMap<String, Vec<String>>,
+    fault: &Fault,
+    search: &Search<'_>,
+) -> Option<Failure> {
+    let (mut first, end, mut batch) = (search.first, search.first + search.seeds, 1);
+    while first < end {
+        let seeds = batch.min(end - first);
+        for binary in fault.mix.iter().filter_map(|name| mix.binary(name)) {
+            let filter = programs[&binary.name].clone();
+            let planted = Some(fault.name.clone());
+            let run = Run { filter, is_exact: true, stops: true, planted, ..Run::of_seeds(first, seeds) };
+            let failures = mix.run(binary, &run).failures;
+            let seed = |failure: &Failure| failure.job.as_ref().map_or(u64::MAX, |job| job.seed);
+            if let Some(found) = failures.into_iter().min_by_key(seed) {
+                return Some(found);
+            }
+        }
+        (first, batch) = (first + seeds, batch * 4);
+    }
+    None
+}
+
+/// # Errors
+/// What is wrong with the files, in words.
+fn faults() -> Result<Vec<Fault>, String> {
+    let entries = fs::read_dir(root().join(PATCHES)).map_err(|error| format!("{PATCHES}: {error}"))?;
+    let mut patches: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    patches.retain(|path| path.extension().is_some_and(|ending| ending == "patch"));
+    patches.sort();
+    patches.into_iter().map(Fault::read).collect()
+}
+
+/// Copies what is committed, with all faults.
+///
+/// # Errors
+/// Which step failed, in words.
+fn copy(faults: &[Fault]) -> Result<PathBuf, String> {
+    let tree = target_directory().join("planted");
+    let said = |error: std::io::Error| format!("{}: {error}", tree.display());
+    if tree.exists() {
+        fs::remove_dir_all(&tree).map_err(said)?;
+    }
+    fs::create_dir_all(&tree).map_err(said)?;
+    let mut archive = Command::new("git");
+    archive.current_dir(root()).args(["archive", "HEAD"]).stdout(Stdio::piped());
+    let mut archive = archive.spawn().map_err(said)?;
+    // Without the times of the commit: Cargo builds what is newer than what it has built.
+    let mut unpack = Command::new("tar");
+    unpack.args(["-x", "-m", "-C"]).arg(&tree).stdin(archive.stdout.take().expect("it is piped"));
+    must(&mut unpack, "unpacking the copy")?;
+    archive.wait().map_err(said)?;
+    let switch = tree.join("lrts/src/lib.rs");
+    let lines = fs::read_to_string(&switch).map_err(said)? + SWITCH;
+    fs::write(&switch, lines).map_err(said)?;
+    for fault in faults {
+        apply(&tree, fault)?;
+    }
+    Ok(tree)
+}
+
+fn apply(tree: &Path, fault: &Fault) -> Result<(), String> {
+    let mut patch = Command::new("patch");
+    patch.current_dir(tree).args(["--strip=1", "--forward", "--silent", "--input"]).arg(&fault.patch);
+    must(&mut patch, &format!("the patch of {} does not fit the tree any more", fault.name))
+}
+
+fn must(command: &mut Command, what: &str) -> Result<(), String> {
+    let status = command.status().map_err(|error| format!("{what}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{what}: {status}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fault_says_what_it_is_and_which_oracle_is_to_find_it() {
+        let faults = faults().unwrap_or_else(|cause| panic!("{cause}"));
+        assert!(faults.len() >= 20, "{}", faults.len());
+        for fault in faults {
+            assert!(!fault.what.is_empty() && !fault.oracle.is_empty() && !fault.mix.is_empty());
+        }
+    }
+}
