@@ -85,7 +85,9 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
         }
         Recalled::On(to) if to == pe.id => {
             let call = make();
-            pe.sample_call(&call);
+            if pe.sees_calls() {
+                pe.sample_call(&call);
+            }
             send_away(pe, options.clone(), call);
         }
         Recalled::On(to) if pe.sees_calls() => {
@@ -136,7 +138,9 @@ fn locate_unremembered(pe: &Pe, target: &Target) -> Option<PeId> {
 
 /// Sends a call of a chare whose place is not remembered.
 fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
-    pe.sample_call(&call);
+    if pe.sees_calls() {
+        pe.sample_call(&call);
+    }
     let is_plain = options.is_default() && call.is_plain();
     let chare = if is_plain { pe.places.borrow_mut().find(call.target) } else { None };
     match chare {

@@ -39,8 +39,7 @@ impl Meter {
         let result = body();
         let wall = clock::since(since);
         let time = if wall < LONG { wall } else { own_time(wall, self.ask().saturating_sub(before)) };
-        let element = chare.filter(|chare| matches!(chare, Target::Member(..)));
-        *self.times.borrow_mut().entry(element).or_default() += time;
+        self.enter(chare.filter(|chare| matches!(chare, Target::Member(..))), time);
         result
     }
 
@@ -65,9 +64,15 @@ impl Meter {
         self.times.borrow_mut().remove(&Some(element)).unwrap_or_default()
     }
 
-    /// Adds time that an element has taken elsewhere.
+    /// Adds time that an element has taken elsewhere, as another node says.
     pub(crate) fn add(&self, element: Target, time: Duration) {
-        *self.times.borrow_mut().entry(Some(element)).or_default() += time;
+        self.enter(Some(element), time);
+    }
+
+    fn enter(&self, element: Option<Target>, time: Duration) {
+        let mut times = self.times.borrow_mut();
+        let sum = times.entry(element).or_default();
+        *sum = sum.saturating_add(time);
     }
 }
 
@@ -142,6 +147,8 @@ mod tests {
         }
         meter.add(element(), Duration::from_secs(1));
         assert!(meter.take_one(element()) > Duration::from_secs(1));
+        (0..2).for_each(|_| meter.add(element(), Duration::MAX));
+        assert_eq!(meter.take_one(element()), Duration::MAX, "what another node says ends no job");
         let rest = meter.take();
         assert_eq!(rest.keys().collect::<Vec<_>>(), [&None]);
         assert!(rest[&None] >= Duration::from_micros(30) && meter.take().is_empty());

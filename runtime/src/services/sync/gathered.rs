@@ -10,8 +10,6 @@ use std::time::{Duration, Instant};
 
 /// What all PEs have, for a balancing.
 pub(super) struct All {
-    /// The number of the balancing.
-    pub(super) number: u64,
     pub(super) measured: Vec<(PeId, MeasuredHere)>,
     /// When they were asked.
     pub(super) since: Instant,
@@ -22,8 +20,8 @@ pub(super) struct All {
 pub(super) struct Gathered {
     /// Syncs that have begun: all before this one.
     begun: u64,
-    /// How many balancings are over.
-    over: u64,
+    /// How many balancings the balancer has had its turn in.
+    turns_taken: u64,
     /// The balancing that is under way, and those that wait.
     rounds: VecDeque<Round>,
     measured: Vec<(PeId, MeasuredHere)>,
@@ -68,10 +66,15 @@ impl Gathered {
         }
         self.measured.push((from, measured));
         (self.measured.len() >= pes as usize).then(|| {
-            self.over += 1;
             let since = self.since.take().unwrap_or_else(clock::now);
-            All { number: self.over - 1, measured: std::mem::take(&mut self.measured), since }
+            All { measured: std::mem::take(&mut self.measured), since }
         })
+    }
+
+    /// The number of a balancing in which the balancer has its turn.
+    pub(super) fn number_turn(&mut self) -> u64 {
+        self.turns_taken += 1;
+        self.turns_taken - 1
     }
 
     /// Takes note that PEs are asked what they have.

@@ -79,5 +79,6 @@ fn fixed(pe: &Pe, times: &FxHashMap<Option<Target>, Duration>) -> Duration {
         Some(Target::Member(id, _)) => places.collection(*id).is_some_and(|local| local.home.is_none()),
         _ => true,
     };
-    times.iter().filter(|(chare, _)| stays(chare)).map(|(_, time)| *time).sum()
+    let of_those = times.iter().filter(|(chare, _)| stays(chare)).map(|(_, time)| *time);
+    of_those.fold(Duration::ZERO, Duration::saturating_add)
 }

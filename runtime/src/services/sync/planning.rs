@@ -103,7 +103,8 @@ fn taken(all: &[(PeId, MeasuredHere)]) -> Taken {
 }
 
 /// Plans the moves.
-fn plan(pe: &Pe, All { number, measured, .. }: All) -> Result<MovesByPe, String> {
+fn plan(pe: &Pe, All { measured, .. }: All) -> Result<MovesByPe, String> {
+    let number = state(pe).borrow_mut().gathered.number_turn();
     let name = pe.node.balancer.as_deref().unwrap_or_default();
     let strategies = Strategies::named(name).map_err(|error| error.to_string())?;
     let (measured, members) = bring_together(pe, measured)?;
