@@ -3,13 +3,12 @@
 //! 1. A future has a number in its set, and says it to the set's [`Arrivals`] once, when its value comes.
 //! 2. A set hands out values in the order in which they came, and wakes the one task that waits for it.
 
+use super::arrivals::Arrivals;
 use super::futures::Future;
 use crate::model::arguments::Message;
 use slab::Slab;
-use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 /// Futures whose values are taken as they come, by [`wait_any`](crate::wait_any) and [`wait_some`](crate::wait_some).
 ///
@@ -34,26 +33,6 @@ use std::task::{Context, Poll, Waker};
 pub struct FutureSet<T> {
     waiting: Slab<Future<T>>,
     arrivals: Rc<Arrivals>,
-}
-
-/// The numbers of the futures whose values have come, and the task that waits for one.
-#[derive(Default)]
-pub(super) struct Arrivals {
-    numbers: RefCell<VecDeque<usize>>,
-    waker: RefCell<Option<Waker>>,
-}
-
-impl Arrivals {
-    pub(super) fn add(&self, number: usize) {
-        self.numbers.borrow_mut().push_back(number);
-        let waker = self.waker.borrow_mut().take();
-        waker.inspect(Waker::wake_by_ref);
-    }
-
-    /// The address of the waker of the task that waits.
-    pub(super) fn waker(&self) -> Option<*const ()> {
-        self.waker.borrow().as_ref().map(Waker::data)
-    }
 }
 
 impl<T> Default for FutureSet<T> {
@@ -93,13 +72,13 @@ impl<T: Message> FutureSet<T> {
         if let Some(taken) = self.take_any() {
             return Poll::Ready(taken);
         }
-        *self.arrivals.waker.borrow_mut() = Some(context.waker().clone());
+        self.arrivals.wake(context.waker());
         Poll::Pending
     }
 
     /// Takes the value that came first, if any has come.
     pub(crate) fn take_any(&mut self) -> Option<(usize, T)> {
-        let number = self.arrivals.numbers.borrow_mut().pop_front()?;
+        let number = self.arrivals.take()?;
         let value = self.waiting.remove(number).take_value();
         Some((number, value.expect("it said that its value has come")))
     }

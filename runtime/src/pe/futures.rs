@@ -1,6 +1,6 @@
 //! Futures and the closures of callbacks: each waits for its value on the PE that made it, while its callback travels anywhere.
 
-use super::future_set::Arrivals;
+use super::arrivals::Arrivals;
 use crate::base::panics;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::callback::FutureId;

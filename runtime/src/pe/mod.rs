@@ -2,6 +2,7 @@
 //! by which the PE knows services. Here live the run queue, the places of chares, tasks, futures and messages that came early. The way of
 //! a message between PEs and the work of a particular service never do.
 
+mod arrivals;
 pub(crate) mod begun_calls;
 pub(crate) mod call_sample;
 mod clearing;
