@@ -78,13 +78,18 @@ impl Ran {
 }
 
 impl Mix {
-    /// Builds the test binaries of the tree at `tree`, all or those of these names.
+    /// Builds the test binaries of the tree at `tree` in `target`, all or those of these names. Two trees need two targets: Cargo does not tell
+    /// their packages apart.
     ///
     /// # Errors
     /// Why they cannot be built, in words.
-    pub(super) fn build(tree: &Path, profile: &str, wanted: &[String]) -> Result<Self, String> {
+    pub(super) fn build(
+        (tree, target): (&Path, &Path),
+        profile: &str,
+        wanted: &[String],
+    ) -> Result<Self, String> {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.current_dir(tree).env("CARGO_TARGET_DIR", target_directory());
+        cargo.current_dir(tree).env("CARGO_TARGET_DIR", target);
         cargo.args(["test", "--package", "chare", "--features", "sim", "--no-run", "--profile", profile]);
         match wanted {
             [] => _ = cargo.arg("--tests"),

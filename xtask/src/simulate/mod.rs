@@ -12,7 +12,7 @@ mod mix;
 mod planted;
 
 use crate::report::Report;
-use crate::step::{Finished, Outcome, root};
+use crate::step::{Finished, Outcome, root, target_directory};
 use failure::Failure;
 use marks::Marks;
 use mix::{Mix, Run};
@@ -68,7 +68,7 @@ pub(crate) fn run(options: Options, report: &mut Report) {
 fn campaign(options: &Options) -> Result<(), String> {
     let Options { seeds, first, replay, test, .. } = options;
     let (first, seeds) = replay.map_or((*first, *seeds), |seed| (seed, 1));
-    let mix = Mix::build(root(), &options.profile, &options.binary)?;
+    let mix = Mix::build((root(), &target_directory()), &options.profile, &options.binary)?;
     let (mut marks, mut failures) = (Marks::of_tree(root()), Vec::<Failure>::new());
     for binary in mix.binaries() {
         let began = Instant::now();

@@ -4,7 +4,7 @@
 //! 1. A patch lies in `tests/simulation/planted`, and its file's name is the fault's. What it changes it does only if `planted("NAME")`, which
 //!    is a function of the copy alone.
 //! 2. In front of the patch, `Fault:` says what is wrong, `Found by:` what is to find it, and `Mix:` which test binaries come to that place.
-//! 3. The copy is what is committed. Its build is an ordinary one, beside the tree's own.
+//! 3. The copy is what is committed. Its build is an ordinary one, with a target of its own.
 
 use super::failure::Failure;
 use super::mix::{Mix, Run};
@@ -80,7 +80,11 @@ pub(super) fn run(search: &Search<'_>) -> Result<(), String> {
     let is_wanted = |fault: &&Fault| search.wanted.split(',').any(|part| fault.name.contains(part));
     let faults: Vec<&Fault> = faults.iter().filter(is_wanted).collect();
     let names: BTreeSet<String> = faults.iter().flat_map(|fault| fault.mix.iter().cloned()).collect();
-    let mix = Mix::build(&tree, search.profile, &names.into_iter().collect::<Vec<_>>())?;
+    let mix = Mix::build(
+        (&tree, &tree.with_extension("target")),
+        search.profile,
+        &names.into_iter().collect::<Vec<_>>(),
+    )?;
     let mut programs = BTreeMap::new();
     for binary in mix.binaries() {
         // Without a fault, which also tells which tests have programs for simulated jobs.
