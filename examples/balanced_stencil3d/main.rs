@@ -10,10 +10,10 @@
 
 mod block;
 mod cube;
-mod picture;
 
 use block::{BlockProxy, Problem};
 use chare_examples::loads::{self, History};
+use chare_examples::picture;
 use chare_examples::stencil::Side;
 use clap::Parser;
 use cube::Cube;
@@ -69,12 +69,8 @@ async fn run(options: Options) -> bool {
     let milliseconds = (chare::now() - start).as_secs_f64() * 1e3;
     let history = History::read(&ledger).await;
     history.print();
-    if let Some(directory) = &pictures {
-        if let Err(error) = picture::write(directory, &history) {
-            eprintln!("error: no picture in {}: {error}", directory.display());
-            return false;
-        }
-        println!("picture: {}", directory.join("loads.svg").display());
+    if !picture::draw(pictures.as_deref(), &history) {
+        return false;
     }
     let expected = run_alone(problem);
     println!(

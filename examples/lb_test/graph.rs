@@ -1,4 +1,4 @@
-//! Who tells whom: rings, meshes and random graphs of objects, each of which tells those of which it hears. It knows no chares.
+//! Who tells whom: rings, meshes, random graphs and pairs of objects, each of which tells those of which it hears. It knows no chares.
 
 use clap::ValueEnum;
 use rand::rngs::SmallRng;
@@ -13,6 +13,8 @@ pub(crate) enum Topology {
     Mesh2d,
     /// Each object has some that chance has drawn
     Random,
+    /// Each object has one, half of all objects away from it
+    Pairs,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -54,6 +56,12 @@ impl Graph {
                     Some(object + columns).filter(|below| *below < objects),
                 ];
                 sides.into_iter().flatten().collect()
+            }
+            Topology::Pairs => {
+                let (half, is_first) = (objects / 2, object < objects / 2);
+                let partner = if is_first { object + half } else { object - half };
+                // Of an odd number, the last one has nobody.
+                if partner < 2 * half && object < 2 * half { vec![partner] } else { Vec::new() }
             }
             Topology::Random => {
                 let mut random = SmallRng::seed_from_u64(SEED);

@@ -3,17 +3,21 @@
 //!
 //! ```text
 //! cargo run --release --example lb_test -- --topology ring +p 4 +balancer greedy
+//! cargo run --release --example lb_test -- --topology pairs --bytes 1000 +n 2 +p 2 +balancer bisect
 //! cargo run --release --example lb_test -- --topology mesh2d --objects 1024 +n 2 +p 2 +balancer rcb
 //! ```
+//! Pairs begin as far apart as they can: what of their calls goes from node to node, the program tells.
 //! A port of Charm++'s test of this name. What objects tell each other adds up to a number that is compared with that of one loop.
 
 mod graph;
 mod object;
 
 use chare_examples::loads::{self, History};
+use chare_examples::picture;
 use clap::Parser;
 use graph::{Graph, Topology};
 use object::{ObjectProxy, Problem, first_value, next_value};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Balances objects that differ in work.
@@ -41,6 +45,12 @@ struct Options {
     /// How much more than that it works at most
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     more: u32,
+    /// Bytes that each object tells beside its number
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
+    bytes: u32,
+    /// A directory for a picture of the loads, made if it is not there; without it, none is drawn
+    #[arg(long)]
+    pictures: Option<PathBuf>,
 }
 
 /// The right answer: the sum of what objects that do not work have in the end.
@@ -60,16 +70,21 @@ fn run_alone(graph: Graph, steps: u32) -> u64 {
 }
 
 async fn run(options: Options) -> bool {
-    let Options { objects, topology, degree, steps, every, least, more } = options;
+    let Options { objects, topology, degree, steps, every, least, more, bytes, pictures } = options;
     let graph = Graph { topology, objects, degree };
     let ledger = loads::open();
-    let array = ObjectProxy::create(objects, Problem { graph, steps, every, work: (least, least + more) });
+    let array =
+        ObjectProxy::create(objects, Problem { graph, steps, every, work: (least, least + more), bytes });
     let start = chare::now();
     let (total, done) = chare::future();
     array.run(done);
     let total: u64 = total.await;
     let milliseconds = (chare::now() - start).as_secs_f64() * 1e3;
-    History::read(&ledger).await.print();
+    let history = History::read(&ledger).await;
+    history.print();
+    if !picture::draw(pictures.as_deref(), &history) {
+        return false;
+    }
     let expected = run_alone(graph, steps);
     println!("{objects} objects ({topology:?}), {steps} steps on {} PEs: {milliseconds:.1} ms", chare::pes());
     println!("their values add up to {total}, {expected} expected");

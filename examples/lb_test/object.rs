@@ -17,6 +17,8 @@ pub(crate) struct Problem {
     pub(crate) every: u32,
     /// The work of objects: the least, and the most.
     pub(crate) work: (u32, u32),
+    /// Bytes that objects tell beside their values.
+    pub(crate) bytes: u32,
 }
 
 /// What a unit of work computes: about a microsecond.
@@ -88,14 +90,18 @@ impl Object {
     #[entry]
     fn tell(&mut self) {
         for object in self.problem.graph.told_by(self.this_index()) {
-            self.this_collection().at(object).hear(self.step, self.value);
+            let padding = vec![0; self.problem.bytes as usize];
+            self.this_collection().at(object).hear(self.step, chare::my_node(), self.value, padding);
         }
         self.has_told = true;
         self.work_if_ready();
     }
 
     #[entry]
-    fn hear(&mut self, step: u32, value: u64) {
+    fn hear(&mut self, step: u32, from: NodeId, value: u64, padding: Vec<u8>) {
+        if from != chare::my_node() {
+            loads::note_crossing(step / self.problem.every, (size_of::<u64>() + padding.len()) as u64);
+        }
         let heard = &mut self.heard[step as usize % 2];
         heard.values += 1;
         heard.sum = heard.sum.wrapping_add(value);

@@ -12,9 +12,11 @@ mod particle;
 mod patch;
 
 use chare_examples::loads::{self, History};
+use chare_examples::picture;
 use clap::Parser;
 use particle::Grid;
 use patch::{PatchProxy, Problem};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Lets particles wander over a grid of charges.
@@ -48,6 +50,9 @@ struct Options {
     /// Look where all particles are before each sync, too, and not at the end alone
     #[arg(long)]
     verify: bool,
+    /// A directory for a picture of the loads, made if it is not there; without it, none is drawn
+    #[arg(long)]
+    pictures: Option<PathBuf>,
 }
 
 fn even(text: &str) -> Result<u32, String> {
@@ -70,7 +75,7 @@ fn count_alone(grid: Grid) -> (u64, u64) {
 }
 
 async fn run(options: Options) -> bool {
-    let Options { patches, cells, particles, ratio, leap, climb, steps, every, verify } = options;
+    let Options { patches, cells, particles, ratio, leap, climb, steps, every, verify, pictures } = options;
     let grid = Grid { side: patches * cells, particles, ratio, leap, climb };
     let problem = Problem { grid, patches, steps, every, verify };
     let ledger = loads::open();
@@ -80,7 +85,11 @@ async fn run(options: Options) -> bool {
     array.run(done);
     let (count, numbers, misplaced) = sums.await;
     let milliseconds = (chare::now() - start).as_secs_f64() * 1e3;
-    History::read(&ledger).await.print();
+    let history = History::read(&ledger).await;
+    history.print();
+    if !picture::draw(pictures.as_deref(), &history) {
+        return false;
+    }
     let expected = count_alone(grid);
     println!(
         "{patches} x {patches} patches of {cells} x {cells} cells, {steps} steps on {} PEs: {milliseconds:.1} ms",

@@ -3,6 +3,7 @@
 pub mod ddtbench;
 pub mod loads;
 pub mod pair;
+pub mod picture;
 pub mod ports;
 pub mod start;
 pub mod stencil;

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 pub struct Noted {
     work: u64,
     ended_us: u64,
+    /// Bytes that came from other nodes.
+    crossing: u64,
 }
 
 /// The notes of one PE.
@@ -33,12 +35,17 @@ impl Ledger {
     }
 
     fn note(&mut self, interval: usize, work: u64) {
+        let ended_us = (chare::now() - self.since).as_micros() as u64;
+        let noted = self.interval(interval);
+        noted.work += work;
+        noted.ended_us = ended_us;
+    }
+
+    fn interval(&mut self, interval: usize) -> &mut Noted {
         if self.intervals.len() <= interval {
             self.intervals.resize(interval + 1, Noted::default());
         }
-        let noted = &mut self.intervals[interval];
-        noted.work += work;
-        noted.ended_us = (chare::now() - self.since).as_micros() as u64;
+        &mut self.intervals[interval]
     }
 }
 
@@ -56,6 +63,13 @@ pub fn note(interval: u32, work: u64) {
     noted.expect("each PE has a ledger since before it had elements");
 }
 
+/// Notes bytes that an element has heard from another node.
+pub fn note_crossing(interval: u32, bytes: u64) {
+    let ledger = chare::readonly::<LedgerProxy>();
+    let noted = ledger.local().local(|ledger| ledger.interval(interval as usize).crossing += bytes);
+    noted.expect("each PE has a ledger since before it had elements");
+}
+
 /// The work of all PEs between two syncs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Interval {
@@ -63,6 +77,8 @@ pub struct Interval {
     pub work: Vec<u64>,
     /// When the last PE was ready, since the ledger was opened.
     pub ended: Duration,
+    /// Bytes that went from node to node.
+    pub crossing: u64,
 }
 
 impl Interval {
@@ -96,6 +112,7 @@ impl History {
             Interval {
                 work: noted(interval).map(|noted| noted.work).collect(),
                 ended: Duration::from_micros(ended_us),
+                crossing: noted(interval).map(|noted| noted.crossing).sum(),
             }
         };
         Self((0..intervals).map(interval).collect())
@@ -112,6 +129,14 @@ impl History {
             }
             before = interval.ended;
         }
+        if let [first, .., last] = &self.0[..]
+            && first.crossing > 0
+        {
+            println!(
+                "bytes from node to node: {} before the first sync, {} after the last",
+                first.crossing, last.crossing
+            );
+        }
     }
 }
 
@@ -121,9 +146,9 @@ mod tests {
 
     #[test]
     fn what_a_pe_does_not_note_is_nothing() {
-        let noted = |work| Noted { work, ended_us: work };
+        let noted = |work| Noted { work, ended_us: work, crossing: 2 * work };
         let history = History::of_pes(&[vec![noted(3), noted(1)], vec![noted(1)]]);
-        assert_eq!(history.0[0], Interval { work: vec![3, 1], ended: Duration::from_micros(3) });
+        assert_eq!(history.0[0], Interval { work: vec![3, 1], ended: Duration::from_micros(3), crossing: 8 });
         assert_eq!(history.0[1].work, [1, 0]);
         assert_eq!(history.0.iter().map(Interval::unevenness).collect::<Vec<_>>(), [1.5, 2.0]);
         assert_eq!(History::of_pes(&[vec![], vec![]]).0, []);

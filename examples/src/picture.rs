@@ -1,6 +1,6 @@
 //! A picture of the loads: for each interval between syncs a bar for each PE, and a line at the mean.
 
-use chare_examples::loads::History;
+use crate::loads::History;
 use plotters::prelude::*;
 use std::error::Error;
 use std::fs;
@@ -11,11 +11,24 @@ const PIXELS: (u32, u32) = (960, 420);
 /// The part of an interval's width that is left empty beside its bars.
 const GAP: f64 = 0.2;
 
+/// Draws the loads in a directory, if one is named, and says where; returns whether that went well.
+pub fn draw(directory: Option<&Path>, history: &History) -> bool {
+    let Some(directory) = directory else { return true };
+    match write(directory, history) {
+        Ok(()) => println!("picture: {}", directory.join("loads.svg").display()),
+        Err(error) => {
+            eprintln!("error: no picture in {}: {error}", directory.display());
+            return false;
+        }
+    }
+    true
+}
+
 /// Writes `loads.svg`, into a folder that is made if it is not there.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub(crate) fn write(directory: &Path, History(intervals): &History) -> Result<(), Box<dyn Error>> {
+fn write(directory: &Path, History(intervals): &History) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(directory)?;
     let file = directory.join("loads.svg");
     let most = intervals.iter().flat_map(|interval| &interval.work).max().copied().unwrap_or(0);

@@ -89,3 +89,65 @@ fn a_balancer_that_is_not_there_stops_the_start() {
     assert_eq!(outcome.code, Some(2), "{outcome:?}");
     assert!(outcome.stderr.contains("here, it is `greedy`"), "{outcome:?}");
 }
+
+#[test]
+fn pairs_that_talk_to_each_other_come_together() {
+    let pairs =
+        "--topology pairs --objects 16 --least 100 --more 0 --bytes 1000 --steps 12 --every 3 +n 2 +p 2";
+    let crossing = |arguments: &str| {
+        let said = pass("lb_test", arguments);
+        let line = said.lines().find_map(|line| line.strip_prefix("bytes from node to node: "));
+        let line = line.unwrap_or_else(|| panic!("{arguments}: {said}"));
+        let numbers = line.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+        numbers.collect::<Vec<_>>()
+    };
+    let alone = crossing(pairs);
+    assert_eq!(alone, [16 * 3 * 1008; 2], "nobody moves without a balancer");
+    // One brings them together at once, the other one from sync to sync.
+    for (balancer, part) in [("bisect", 0.5), ("diffuse", 0.9)] {
+        let balanced = crossing(&format!("{pairs} +balancer {balancer}"));
+        assert_eq!(balanced[0], alone[0], "{balancer}");
+        assert!((balanced[1] as f64) < part * alone[1] as f64, "{balancer}: {balanced:?}");
+    }
+}
+
+#[test]
+fn what_a_job_has_balanced_is_read_again_and_another_balancer_tried() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("balancings");
+    let shape = format!("+p 3 +balancer greedy +balance_dump {}", file.display());
+    pass("pic", &format!("--particles 5000 --steps 24 {shape}"));
+    let balancings = chare::read_balancings(&file).expect("they were written");
+    assert_eq!(balancings.iter().map(|one| one.number).collect::<Vec<_>>(), [0, 1]);
+    let [greedy, refine] = ["greedy", "greedy_refine"].map(|name| chare::Balancer::named(name).expect(name));
+    for one in &balancings {
+        assert_eq!(
+            (greedy.plan(one.number, &one.loads).planned(), &one.balancer[..]),
+            (one.moves.clone(), "greedy")
+        );
+        let refined = refine.plan(one.number, &one.loads);
+        assert!(refined.planned().len() < one.moves.len() && refined.imbalance() < one.loads.imbalance());
+    }
+    std::fs::write(&file, "{}\n").expect("a file");
+    let error = chare::read_balancings(&file).expect_err("no balancing").to_string();
+    assert!(error.contains("line 1 of") && error.contains("is no balancing"), "{error}");
+    let refused = run("pic", "--particles 500 --steps 12 +p 2 +balancer greedy +balance_dump /dev/null/x");
+    assert!(refused.stderr.contains("`+balance_dump /dev/null/x` cannot be written"), "{refused:?}");
+}
+
+#[test]
+fn a_balancer_that_decides_itself_finds_the_same_and_leaves_alone_what_is_even() {
+    let auto = |arguments: &str| pass("pic", &format!("--particles 5000 --steps 40 --verify {arguments}"));
+    let last = |said: &str| said.lines().last().map(str::to_owned);
+    let alone = auto("+p 2");
+    for shape in ["+p 2", "+n 2 +p 2"] {
+        let said = auto(&format!("{shape} +balancer greedy_refine +balance_when auto"));
+        assert_eq!(last(&said), last(&alone), "{shape}");
+        // As soon as there is a gap the first one is tried.
+        assert!(unevenness(&said)[1] < unevenness(&said)[0], "{said}");
+    }
+    let refused = run("pic", "+balancer greedy +balance_when often");
+    assert!(refused.stderr.contains("write always, or auto"), "{refused:?}");
+    let refused = run("pic", "+balance_when auto");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+}
