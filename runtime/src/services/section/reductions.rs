@@ -33,7 +33,7 @@ pub(super) struct Reductions {
     /// How many reductions were taken.
     taken: u64,
     /// What was heard ahead of its turn: in a box, as nearly always there is nothing.
-    early: Option<Box<Vec<Early>>>,
+    early: Option<Box<Queue>>,
 }
 
 /// In the place of a contributor's next reduction: it has left.
@@ -47,6 +47,12 @@ struct Open {
     of_left: u64,
     /// Who has contributed and has not contributed to an earlier one.
     ahead: Vec<usize>,
+}
+
+/// What was heard ahead of its turn, in any order.
+#[derive(Default)]
+struct Queue {
+    early: Vec<Early>,
 }
 
 struct Early {
@@ -121,7 +127,7 @@ impl Reductions {
             return Err("a member contributed to it that is none, or is another one by now".to_owned());
         }
         if self.heard(contributor) != Some(number) {
-            self.early.get_or_insert_default().push(Early { contributor, number, said });
+            self.early.get_or_insert_default().early.push(Early { contributor, number, said });
             return Ok(());
         }
         loop {
@@ -140,7 +146,7 @@ impl Reductions {
     fn take_early(&mut self, contributor: usize) -> Option<Said> {
         self.early.as_ref()?;
         let heard = self.heard(contributor)?;
-        let early = self.early.as_mut()?;
+        let early = &mut self.early.as_mut()?.early;
         let is_due = |early: &Early| early.contributor == contributor && early.number == heard;
         let place = early.iter().position(is_due)?;
         let said = early.swap_remove(place).said;
