@@ -8,7 +8,11 @@ use crate::value::{bounds, canonical, encoded, injective, limits, sums};
 use sha2::{Digest, Sha256};
 use smallvec::SmallVec;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
+
+/// Places of a stream that a fingerprint looks at.
+const SAMPLES: u64 = 8;
 
 /// Which bytes of a buffer, in which order: what [`Layout`](crate::Layout) shares, without types.
 ///
@@ -35,6 +39,7 @@ pub struct Raw {
     grain: u64,
     runs: u64,
     digest: OnceLock<[u8; 16]>,
+    fingerprint: OnceLock<u64>,
     /// Why it may not be written, if it was looked for.
     clash: OnceLock<Option<Box<LayoutError>>>,
 }
@@ -57,14 +62,15 @@ impl Raw {
         let (low, high) = bounds.unwrap_or((origin, end));
         // Whoever asks for the distance of two in a row must get it.
         high.checked_sub(low).ok_or(LayoutError::TooFar { what: sums::PLACE })?;
-        let (digest, clash) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { ops, bytes, origin, span: end.abs_diff(origin), low, high, grain, runs, digest, clash })
+        let (digest, fingerprint, clash) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let span = end.abs_diff(origin);
+        Ok(Self { ops, bytes, origin, span, low, high, grain, runs, digest, fingerprint, clash })
     }
 
     /// The same selection with other bounds.
     pub(crate) fn bounded(self, low: i64, high: i64) -> Result<Self, LayoutError> {
         high.checked_sub(low).ok_or(LayoutError::TooFar { what: sums::PLACE })?;
-        Ok(Self { low, high, digest: OnceLock::new(), ..self })
+        Ok(Self { low, high, digest: OnceLock::new(), fingerprint: OnceLock::new(), ..self })
     }
 
     /// Selections that lie apart, each so many bytes further on, as they are: what is known of them is known of all.
@@ -89,8 +95,8 @@ impl Raw {
             clash.get_or_init(|| None);
         }
         let span = end.abs_diff(origin);
-        let (low, high, digest) = (origin, end, OnceLock::new());
-        Ok(Self { ops, bytes, origin, span, low, high, grain, runs, digest, clash })
+        let (low, high, digest, fingerprint) = (origin, end, OnceLock::new(), OnceLock::new());
+        Ok(Self { ops, bytes, origin, span, low, high, grain, runs, digest, fingerprint, clash })
     }
 
     /// Bytes of the packed stream: MPI's size.
@@ -222,6 +228,33 @@ impl Raw {
         let (ops, bounds) = encoded::decode(bytes)?;
         let facts = bounds::facts(&ops)?;
         Self::known(ops, facts, bounds)
+    }
+
+    /// Names what it probably is, at a fraction of what [`digest`](Self::digest) costs: unequal ones differ in nearly all cases, equal ones
+    /// never do. The same in this process only.
+    ///
+    /// Cost: a look at a few places of the stream, however long its lists are. Taken once.
+    ///
+    /// ```
+    /// use chare_layout::Raw;
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// let list = |last| Raw::bytes_of(8)?.indexed_block(1, &[5, 1, last]);
+    /// assert_eq!(list(9)?.fingerprint(), list(9)?.fingerprint());
+    /// assert_ne!(list(9)?.fingerprint(), list(8)?.fingerprint());
+    /// # Ok::<(), chare_layout::LayoutError>(())
+    /// # }
+    /// ```
+    pub fn fingerprint(&self) -> u64 {
+        *self.fingerprint.get_or_init(|| {
+            let mut hasher = DefaultHasher::new();
+            (self.bytes, self.runs, self.grain, self.origin, self.span, self.low, self.high)
+                .hash(&mut hasher);
+            for sample in 0..SAMPLES {
+                let at = u128::from(self.bytes) * u128::from(sample) / u128::from(SAMPLES);
+                self.runs_within(at as u64, self.grain).for_each(|run| run.hash(&mut hasher));
+            }
+            hasher.finish()
+        })
     }
 
     /// Names its content to those who know it: the first half of the SHA-256 of [`encode`](Self::encode). Taken once.

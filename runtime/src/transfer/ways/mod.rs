@@ -18,7 +18,7 @@
 //! | no network moves runs of it | packed | [`NO_RUNS`] |
 //! | a network moves runs; they have less than 24 KiB on average | packed | [`SHORT_RUNS`] |
 //! | a network moves runs; more than 8 times what is meant would be registered | packed | [`FAR_RUNS`] |
-//! | the layout is long, and the peer has not said yet that it keeps it | packed | [`UNTOLD`] |
+//! | the layout is long, and comes for the first or second time, or the peer has not said yet that it keeps it | packed | [`UNTOLD`] |
 //! | none of these: it goes with its layout | lent | [`MAPPED`], [`COPIED`], [`FETCHED`] |
 //! | no more memory can be registered | eager | [`UNREGISTRABLE`] |
 //!
@@ -378,7 +378,7 @@ pub(crate) fn packed_for_many(
     (kind != NocopyKind::Viewed && is_thin(layout)).then_some(THIN)
 }
 
-/// Whether a layout travels with each message; a longer one is told to each peer once.
+/// Whether a layout travels with each message; a longer one is told to each peer once, when it comes the third time.
 #[inline]
 pub(crate) fn is_short(layout: &Raw) -> bool {
     layout.index_count() <= SHORT_INDICES
