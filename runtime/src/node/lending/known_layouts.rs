@@ -63,7 +63,7 @@ impl Sightings {
         set[..=known.unwrap_or(SET_LEN - 1)].rotate_right(1);
         let times = if known.is_some() { set[0].1.saturating_add(1) } else { 1 };
         set[0] = (fingerprint, times);
-        if times >= TOLD_AT && self.due.len() < LAYOUTS_MAX {
+        if times >= TOLD_AT && self.due.len() < layouts_max() {
             self.due.insert(fingerprint);
         }
         times >= TOLD_AT
