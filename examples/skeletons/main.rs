@@ -113,7 +113,7 @@ impl Worker {
             chare::sim::compute(Duration::from_nanos(run.compute_ns));
             self.round += 1;
             if self.round == run.rounds {
-                let done = done.clone();
+                let done = *done;
                 self.run = None;
                 return self.contribute(barrier(), done);
             }
@@ -138,7 +138,7 @@ impl Worker {
     #[entry]
     fn flood(&mut self, run: Run, done: Callback<()>) {
         let last = self.this_collection().on(PeId(chare::pes() - 1));
-        (1..=run.rounds).for_each(|number| last.count(run, number, done.clone(), vec![0; run.bytes]));
+        (1..=run.rounds).for_each(|number| last.count(run, number, done, vec![0; run.bytes]));
     }
 
     #[entry]

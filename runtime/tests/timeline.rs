@@ -96,7 +96,7 @@ async fn step(cells: &CellProxy) {
 fn arrow_starts(events: &[Value]) -> Vec<String> {
     let mut in_time: Vec<&Value> = events.iter().filter(|event| event["ts"].is_number()).collect();
     in_time.sort_by_key(|event| ns(&event["ts"]));
-    let mut begun_last = std::collections::HashMap::new();
+    let mut begun_last = std::collections::BTreeMap::new();
     let mut starts = Vec::new();
     for event in in_time {
         let thread = (event["pid"].as_u64(), event["tid"].as_u64());

@@ -348,7 +348,7 @@ fn mistakes_are_answered_in_plain_words() {
 /// outside its job; `pingpong`, which measures paths between processes; `stencil2d`, whose fields lie on devices; and three of the zero-copy
 /// examples that move gigabytes.
 #[cfg(feature = "sim")]
-const SIMULATED: [(&str, &str); 31] = [
+const SIMULATED: [(&str, &str); 32] = [
     ("alltoall", "--messages 20 --burst 7"),
     ("amr", "--generations 8 --pairs 2 +balancer random"),
     ("balanced_stencil3d", "--blocks 3 --points 2 --sweeps 2 --steps 8 --every 2 +balancer rotate"),

@@ -1,10 +1,12 @@
 //! Buffers on the wire, as honest nodes send them: layouts, landings, several under one argument, parts, a part for each, gathers, exchanges,
 //! views, partitions, and awaited entries.
 
-use super::BULK;
 use chare::layout::{Dims, Layout};
 use chare::prelude::*;
 use chare::{ArrayOptions, Exchange, Gather, Landing, Partition, Several, SeveralMut};
+
+/// Elements of an argument that is too long to travel with its message.
+const BULK: usize = 80_000;
 
 /// The edge of a grid whose columns are longer than what travels with a message, and one whose columns are not.
 const EDGES: [usize; 2] = [4, 20_000];

@@ -1,10 +1,15 @@
 //! Moves on the wire, as honest nodes send them: wishes and states of elements, what waits and comes after them, syncs, and the ends of
 //! elements and arrays.
 
-use super::Spot;
 use chare::prelude::*;
 use chare::{ArrayOptions, ThisInSyncs, ThisMigrant};
 use serde::{Deserialize, Serialize};
+
+/// An index that is short enough to stand for itself, or longer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct Spot(i32, String);
+
+impl chare::ArrayIndex for Spot {}
 
 #[derive(Serialize, Deserialize)]
 struct Rambler {

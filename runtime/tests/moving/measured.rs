@@ -30,6 +30,7 @@ fn note_called(loads: &Loads, _: &mut Moves) {
 const WORK: Duration = Duration::from_millis(40);
 
 /// Works for so long on a processor, however many others want it.
+#[expect(clippy::disallowed_methods, reason = "time on a processor, which no clock of a job tells")]
 fn work() {
     let worked = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
