@@ -6,7 +6,7 @@
 mod arrival;
 pub(crate) mod backpressure;
 pub(crate) mod balancing;
-pub(crate) mod balancings;
+pub(crate) mod balancing_history;
 pub(crate) mod credit;
 mod departures;
 pub(crate) mod devices;
@@ -44,7 +44,7 @@ use crate::model::ids::{NodeId, PeId, ServiceId};
 use crate::model::nocopy::LayoutMethod;
 use crate::model::topology::Topology;
 use balancing::Balancing;
-use balancings::Balancings;
+use balancing_history::BalancingHistory;
 use chare_lrts::Lrts;
 use chare_lrts::clock;
 use chare_lrts::reach::Reach;
@@ -150,7 +150,7 @@ pub(crate) struct Node {
     /// What its PEs have left, if times are taken.
     pub(crate) entry_times: EntryTimes,
     /// Of the node that plans them.
-    pub(crate) balancings: Balancings,
+    pub(crate) balancing_history: BalancingHistory,
     /// Counters, one per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
     /// Counters of events outside entries, written by any thread.
@@ -222,7 +222,7 @@ impl Node {
             layout_method,
             ways_taken: WaysTaken::new(tells_ways),
             entry_times: EntryTimes::default(),
-            balancings: Balancings::default(),
+            balancing_history: BalancingHistory::default(),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: clock::now(),

@@ -2,7 +2,7 @@
 
 use crate::model::ids::{NodeId, PeId};
 use crate::node::Node;
-use crate::node::balancings::BalancingFigures;
+use crate::node::balancing_history::BalancingFigures;
 use crate::pe::Pe;
 use crate::pe::times::Spent;
 use chare_lrts::clock;
@@ -107,7 +107,7 @@ impl Figures {
             chares: pe.places.borrow().chares(),
             times: times.iter().take(ENTRIES_MAX).map(time).collect(),
             collections: collections(pe),
-            balancings: if pe.id == PeId(0) { node.balancings.all() } else { Vec::new() },
+            balancings: if pe.id == PeId(0) { node.balancing_history.all() } else { Vec::new() },
             of_node: (node.topology.rank_of(pe.id) == 0).then(|| NodeFigures::of(node)),
         }
     }

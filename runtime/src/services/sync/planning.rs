@@ -8,7 +8,7 @@ use super::units::Unit;
 use crate::model::ids::PeId;
 use crate::model::loads::{BalanceRecord, Edge, Loads, Measured, Moves, Object};
 use crate::node::balancing::BalanceWhen;
-use crate::node::balancings::BalancingFigures;
+use crate::node::balancing_history::BalancingFigures;
 use crate::pe::Pe;
 use crate::services::balance::Strategies;
 use chare_lrts::{clock, events};
@@ -119,7 +119,7 @@ fn plan(pe: &Pe, All { measured, .. }: All) -> Result<MovesByPe, String> {
     }
     let told = (0..loads.pes()).map(|pe| loads.load_of(PeId(pe))).collect();
     let planned = moves.values().map(|of_pe| of_pe.len() as u64).sum();
-    pe.node.balancings.add(BalancingFigures { number, loads: told, moves: planned });
+    pe.node.balancing_history.add(BalancingFigures { number, loads: told, moves: planned });
     Ok(moves)
 }
 

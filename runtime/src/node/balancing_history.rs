@@ -20,9 +20,9 @@ pub(crate) struct BalancingFigures {
 
 /// The last balancings; any thread reads them.
 #[derive(Default)]
-pub(crate) struct Balancings(Mutex<VecDeque<BalancingFigures>>);
+pub(crate) struct BalancingHistory(Mutex<VecDeque<BalancingFigures>>);
 
-impl Balancings {
+impl BalancingHistory {
     /// Adds one, and forgets the oldest if there are too many.
     pub(crate) fn add(&self, balancing: BalancingFigures) {
         let mut all = self.0.lock();
@@ -44,11 +44,11 @@ mod tests {
 
     #[test]
     fn the_last_ones_are_remembered() {
-        let balancings = Balancings::default();
+        let history = BalancingHistory::default();
         for number in 0..ROUNDS_MAX as u64 + 3 {
-            balancings.add(BalancingFigures { number, loads: vec![0.5], moves: 0 });
+            history.add(BalancingFigures { number, loads: vec![0.5], moves: 0 });
         }
-        let all = balancings.all();
+        let all = history.all();
         assert_eq!((all.len(), all[0].number), (ROUNDS_MAX, 3));
     }
 }
