@@ -40,6 +40,7 @@ pub(crate) fn expand(chare: &Chare) -> TokenStream {
     let travelling = travelling::implementations(chare);
     let proxies = proxy::implementations(chare);
     let section = section::implementation(chare);
+    let hints = hints::hints(chare);
     let hidden = hide(
         conditions,
         &quote! {
@@ -51,6 +52,7 @@ pub(crate) fn expand(chare: &Chare) -> TokenStream {
             #travelling
             #proxies
             #section
+            #hints
         },
     );
     quote!(#declarations #hidden)

@@ -4,7 +4,6 @@
 
 use super::calls::{ALL, ONE, borrow, calls, common};
 use super::create::create;
-use super::hints;
 use super::members::{member, members};
 use super::names::{element_name, section_name, whole_name};
 use crate::ast::{Chare, Constructor, Kind, LocalEntry};
@@ -72,14 +71,13 @@ pub(super) fn implementations(chare: &Chare) -> TokenStream {
     let calls_of_one = chare.entries.iter().map(|entry| calls(entry, &ONE));
     let local_calls = chare.locals.iter().map(|entry| local_call(chare, entry));
     let create = create(chare);
-    let hints_of_one = hints::of_one(chare);
     let common_of_one = common(chare, &element, "ElementHandle");
     let bounds = chare.bounds();
     let (parameters, arguments, bounds) = bounds.split_for_impl();
     let borrow_of_one = borrow(chare, &element, "ElementHandle");
     if chare.kind == Kind::Singleton {
         return quote! {
-            impl #parameters #element #arguments #bounds { #create #(#calls_of_one)* #(#local_calls)* #hints_of_one }
+            impl #parameters #element #arguments #bounds { #create #(#calls_of_one)* #(#local_calls)* }
             #common_of_one
             #borrow_of_one
         };
@@ -87,14 +85,13 @@ pub(super) fn implementations(chare: &Chare) -> TokenStream {
     let whole = whole_name(chare);
     let (members, member, borrow) =
         (members(chare), member(chare), borrow(chare, &whole, "CollectionHandle"));
-    let hints_of_all = hints::of_all(chare);
     let calls_of_all = chare.entries.iter().map(|entry| calls(entry, &ALL));
     let common_of_all = common(chare, &whole, "CollectionHandle");
     quote! {
-        impl #parameters #whole #arguments #bounds { #create #members #(#calls_of_all)* #hints_of_all }
+        impl #parameters #whole #arguments #bounds { #create #members #(#calls_of_all)* }
         #common_of_all
         #borrow
-        impl #parameters #element #arguments #bounds { #member #(#calls_of_one)* #(#local_calls)* #hints_of_one }
+        impl #parameters #element #arguments #bounds { #member #(#calls_of_one)* #(#local_calls)* }
         #common_of_one
         #borrow_of_one
     }

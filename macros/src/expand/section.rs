@@ -1,7 +1,6 @@
 //! Section proxies: their methods, and the method of a collection's proxy that forms a section.
 
 use super::calls::{SOME, borrow, calls, common};
-use super::hints;
 use super::names::{element_name, section_name, whole_name};
 use crate::ast::{Chare, Kind};
 use proc_macro2::TokenStream;
@@ -38,7 +37,6 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
         "Forms a section of the {whom}. Who is listed twice counts once. One message to each PE that is home to one of them."
     );
     let calls_of_some = chare.entries.iter().map(|entry| calls(entry, &SOME));
-    let hints_of_some = hints::of_some(chare);
     let common_of_some = common(chare, &section, "SectionHandle");
     let borrow = borrow(chare, &section, "SectionHandle");
     let members = quote! {
@@ -92,7 +90,6 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
             }
 
             #(#calls_of_some)*
-            #hints_of_some
         }
         #common_of_some
         #borrow

@@ -100,3 +100,64 @@ fn use_proxies() {
     let _ = callback;
     cell.most(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, vec![0]);
 }
+
+/// Methods that a program gives proxies by itself, called as methods of the chare are that no message calls.
+mod own_methods {
+    use chare::prelude::*;
+
+    pub struct Counter<T>(T);
+
+    #[chare(array)]
+    impl<T: chare::Message + Clone> Counter<T> {
+        #[entry]
+        pub fn new(value: T) -> Self {
+            Self(value)
+        }
+
+        #[entry]
+        pub fn set(&mut self, value: T) {
+            self.0 = value;
+            self.reset();
+        }
+
+        #[entry]
+        pub fn value(&self) -> T {
+            self.0.clone()
+        }
+
+        fn reset(&mut self) {}
+
+        fn twice(&self) -> (T, T) {
+            (self.0.clone(), self.0.clone())
+        }
+    }
+
+    chare::instantiate!(Counter<u8>);
+
+    impl CounterProxy<u8> {
+        pub fn reset(&self, value: u8) {
+            self.set(value);
+        }
+
+        pub fn value(&self) -> u8 {
+            unreachable!("a way of its own to ask all")
+        }
+    }
+
+    pub trait Twice {
+        fn twice(&self, value: u8);
+    }
+
+    impl Twice for CounterElementProxy<u8> {
+        fn twice(&self, value: u8) {
+            self.set(value);
+            self.set(value);
+        }
+    }
+
+    fn use_them(counters: CounterProxy<u8>) {
+        counters.reset(1);
+        counters.at(0).twice(2);
+        let _: u8 = counters.value();
+    }
+}
