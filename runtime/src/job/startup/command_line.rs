@@ -19,6 +19,16 @@ use std::process::ExitCode;
 ///     })
 /// }
 /// ```
+///
+/// The code goes to the system only as what `main` returns. Behind a semicolon it is lost, which the compiler warns of:
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+///
+/// fn main() {
+///     chare::run(|_| async {});
+/// }
+/// ```
 #[must_use = "the code says how the job ended: return it from `fn main() -> std::process::ExitCode`"]
 pub fn run<F, Fut>(main: F) -> ExitCode
 where
