@@ -31,7 +31,7 @@ pub(crate) fn process<const SEEN: bool>(pe: &Pe, queued: &mut Queued) {
     {
         let begun = bring_in_found(pe, call, nocopy);
         if !matches!(begun, Begun::Ready) {
-            return leave(pe, std::mem::take(queued), begun);
+            return leave(pe, queued, begun);
         }
     }
     let found = match queued {
@@ -56,7 +56,7 @@ pub(crate) fn process<const SEEN: bool>(pe: &Pe, queued: &mut Queued) {
             give_back(pe, cost);
         }
     } else {
-        process_other(pe, std::mem::take(queued));
+        process_other(pe, queued);
     }
 }
 
@@ -64,14 +64,15 @@ pub(crate) fn process<const SEEN: bool>(pe: &Pe, queued: &mut Queued) {
 /// its chare anew.
 #[cold]
 fn not_called(pe: &Pe, queued: &mut Queued, chare: Rc<dyn AnyChare>, cause: Box<NotCalled>) {
-    let mut queued = std::mem::take(queued);
-    if let Queued::Call(call) | Queued::NocopyCall(call, _) = &mut queued {
+    if let Queued::Call(call) | Queued::NocopyCall(call, _) = queued {
         if let NotCalled::Gone = *cause {
             call.give_back_chare(chare);
         } else {
-            finish(pe, call.entry, (Err(cause), chare));
+            let (entry, cost) = (call.entry, call.cost);
+            finish(pe, entry, (Err(cause), chare));
+            queued.clear();
             pe.counters.processed.add(1);
-            return give_back_if_due(pe, call.cost);
+            return give_back_if_due(pe, cost);
         }
     }
     process_other(pe, queued);
@@ -103,11 +104,16 @@ pub(crate) fn find_free(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
     find(pe, target).filter(|chare| chare.is_free())
 }
 
-/// Processes all other work. Out of line: plain calls need not make room for it.
+/// Processes all other work, and leaves [`Queued::Done`] in its place. Out of line: plain calls need not make room for it.
 #[inline(never)]
-fn process_other(pe: &Pe, queued: Queued) {
+fn process_other(pe: &Pe, queued: &mut Queued) {
+    if let Queued::Work(Work::Task(key)) = *queued {
+        *queued = Queued::Done;
+        resume(pe, key);
+        return pe.counters.processed.add(1);
+    }
     let cost = queued.cost();
-    let outcome = match queued {
+    let outcome = match std::mem::take(queued) {
         Queued::Done => Outcome::NotCounted,
         Queued::Call(call) => run_lost(pe, call.lose(None)),
         Queued::NocopyCall(call, nocopy) => run_lost(pe, call.lose(Some(nocopy))),
@@ -157,10 +163,7 @@ fn do_work(pe: &Pe, work: Work) -> Outcome {
 
 /// Lets a task go on; does nothing for a task that is over.
 fn resume(pe: &Pe, key: TaskKey) {
-    let Some(running) = pe.tasks.running(key) else { return };
-    let target = running.identity().map(|identity| identity.target);
-    let (within, deadline) = (running.within, running.deadline);
-    pe.run_of(within, deadline, || pe.run_as(running, || pe.tasks.poll(key)));
+    let target = pe.run_task(key);
     target.inspect(|target| remove_if_destroyed(pe, *target));
 }
 
@@ -297,12 +300,12 @@ fn found(pe: &Pe, mut options: CallOptions, call: Call) -> Result<(CallOptions, 
 
 /// Lets a call whose nocopy arguments have not all come wait for them; or look for its chare anew, if that was destroyed.
 #[cold]
-fn leave(pe: &Pe, queued: Queued, begun: Begun) {
+fn leave(pe: &Pe, queued: &mut Queued, begun: Begun) {
     if let Begun::Lost = begun {
         return process_other(pe, queued);
     }
     let cost = queued.cost();
-    if let Queued::NocopyCall(call, nocopy) = queued
+    if let Queued::NocopyCall(call, nocopy) = std::mem::take(queued)
         && let Some(chare) = call.chare().map(Rc::clone)
         && let Some(call) = call.lose(Some(nocopy))
         && begun.wait(pe, &chare, CallOptions::new(), call) == Outcome::Processed

@@ -28,7 +28,12 @@ pub(crate) fn fire_with(pe: &Pe, callback: ErasedCallback, value: Arguments, opt
             Ok((entry, arguments)) => {
                 let (from, reference) = (pe.id, callback.reference);
                 let make = || Call { target, from, entry, arguments, nocopy: None, reference };
-                outbox::send_call(pe, options.as_ref().unwrap_or(&entry.options), &target, make);
+                let options = options.as_ref().unwrap_or(&entry.options);
+                if reference == 0 && options.is_default() {
+                    outbox::send_plain_call(pe, &target, make);
+                } else {
+                    outbox::send_call(pe, options, &target, make);
+                }
             }
             Err(cause) => fail(cause),
         },

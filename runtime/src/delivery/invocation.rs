@@ -62,7 +62,7 @@ fn run_seen(
     let _span = pe.span(|| What::of(Kind::Entry, chare.identity(), entry.name));
     pe.run_entry(chare, entry.name, passed.reference, |chare| {
         let invoke = || (entry.invoke)(chare, passed.arguments, passed.nocopy);
-        pe.timed((chare.identity().name(), entry.name), invoke)
+        pe.timed(|| (chare.identity().name(), entry.name), invoke)
     })
 }
 

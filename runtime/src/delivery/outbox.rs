@@ -53,7 +53,7 @@ pub(crate) fn call<T: Message>(
 /// into the run queue together with it. `make` makes the call in its place in the queue; it must run no code of the user, which might
 /// send in turn.
 #[inline]
-fn send_plain_call(pe: &Pe, target: &Target, make: impl FnOnce() -> Call) {
+pub(super) fn send_plain_call(pe: &Pe, target: &Target, make: impl FnOnce() -> Call) {
     let recalled = pe.places.borrow().recall(target);
     match recalled {
         Recalled::Here(chare) => {

@@ -61,14 +61,15 @@ impl Work {
         }
     }
 
-    /// The options by which the sender wants the work queued.
+    /// The options by which the sender wants the work queued, if they are not the default.
     #[inline]
-    pub(crate) fn options(&self) -> CallOptions {
-        match self {
-            Self::Message(envelope, _) => envelope.options.clone(),
-            Self::Waited(waited) => waited.options.clone(),
-            Self::Task(_) | Self::Way(_) | Self::Begin(_) => CallOptions::new(),
-        }
+    pub(crate) fn options(&self) -> Option<&CallOptions> {
+        let options = match self {
+            Self::Message(envelope, _) => &envelope.options,
+            Self::Waited(waited) => &waited.options,
+            Self::Task(_) | Self::Way(_) | Self::Begin(_) => return None,
+        };
+        (!options.is_default()).then_some(options)
     }
 }
 

@@ -4,7 +4,7 @@ use super::Pe;
 use super::running::Running;
 use super::times::EntryName;
 use crate::base::deadline::Deadline;
-use crate::model::ids::{BroadcastId, CollectionId};
+use crate::model::ids::{BroadcastId, CollectionId, Target, TaskKey};
 use crate::model::registry::{AnyChare, Identity};
 use crate::node::timeline::Kind;
 use std::hint::cold_path;
@@ -48,10 +48,24 @@ impl Pe {
     /// Runs `body` and records it as `running` meanwhile. Entries do not run inside each other. After a panic the record stays: the
     /// scheduler names the failed entry by it.
     pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
-        let _span = self.span(|| running.as_span(Kind::Task));
-        let name = running.name();
         self.running.begin(running);
-        let result = self.timed(name, body);
+        self.run_begun(body)
+    }
+
+    /// Like [`Pe::run_as`], for a task that goes on. Returns the chare to which the task belongs; does nothing for a task that is over.
+    pub(crate) fn run_task(&self, key: TaskKey) -> Option<Target> {
+        let running = self.tasks.running(key)?;
+        let target = running.identity().map(|identity| identity.target);
+        let (within, deadline) = (running.within, running.deadline);
+        self.running.begin(running);
+        self.run_of(within, deadline, || self.run_begun(|| self.tasks.poll(key)));
+        target
+    }
+
+    /// Runs `body`, whose record stands as running.
+    fn run_begun<R>(&self, body: impl FnOnce() -> R) -> R {
+        let _span = self.span(|| self.running.get().as_span(Kind::Task));
+        let result = self.timed(|| self.running.get().name(), body);
         self.running.end();
         result
     }
@@ -72,7 +86,7 @@ impl Pe {
     }
 
     /// Runs `body`, which is this entry's, and takes its time if times are taken.
-    pub(crate) fn timed<R>(&self, name: EntryName, body: impl FnOnce() -> R) -> R {
+    pub(crate) fn timed<R>(&self, name: impl FnOnce() -> EntryName, body: impl FnOnce() -> R) -> R {
         match (self.times.as_deref(), self.meter.as_deref()) {
             (None, None) => body(),
             (times, meter) => {
@@ -84,7 +98,7 @@ impl Pe {
                 };
                 match times {
                     None => metered(),
-                    Some(times) => times.take(name, metered),
+                    Some(times) => times.take(name(), metered),
                 }
             }
         }

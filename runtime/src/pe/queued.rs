@@ -52,8 +52,10 @@ impl Queued {
 impl RunQueue<Queued> {
     /// Queues work by the options of its sender.
     pub(crate) fn push_work(&mut self, work: Work) {
-        let options = work.options();
-        self.push_made(&options, || Queued::Work(work));
+        match work.options().cloned() {
+            None => self.push_default(|| Queued::Work(work)),
+            Some(options) => self.push_made(&options, || Queued::Work(work)),
+        }
     }
 
     /// Queues the call that `make` makes together with its chare, which is here. The call is queued by default and [is

@@ -103,6 +103,7 @@ impl Tasks {
     }
 
     /// The record under which a task runs, for messages to humans; `None` once the task is over.
+    #[inline]
     pub(crate) fn running(&self, key: TaskKey) -> Option<Running> {
         let tasks = self.tasks.borrow();
         let task = tasks.get(key.slot as usize)?;

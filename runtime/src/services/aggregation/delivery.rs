@@ -69,7 +69,7 @@ fn run<E: AggregatedEntry>(
         let mut ran = 0;
         let span = pe.span(|| What::of(Kind::Entries, chare.identity(), E::NAME));
         let (called, chare) = pe.run_entry(chare, E::NAME, 0, |chare| {
-            pe.timed((chare.identity().name(), E::NAME), || {
+            let invoke = || {
                 let this = lend::<E::Chare>(chare)?;
                 for arguments in arguments.by_ref().take(calls) {
                     ran += 1;
@@ -79,7 +79,8 @@ fn run<E: AggregatedEntry>(
                     }
                 }
                 Called::Ok(())
-            })
+            };
+            pe.timed(|| (chare.identity().name(), E::NAME), invoke)
         });
         drop(span);
         match called.map_err(|cause| *cause) {
