@@ -205,7 +205,7 @@ pub(crate) fn contribute(pe: &Pe, identity: &Identity, (id, index): (CollectionI
 fn take_added(
     pe: &Pe,
     (id, index): (CollectionId, Index),
-    added: Result<(Standing, Option<(u64, Partial)>), Refusal>,
+    added: Result<(Standing, Option<(u64, Box<Partial>)>), Refusal>,
 ) -> Option<Standing> {
     match added {
         Ok((standing, closed)) => {

@@ -26,7 +26,7 @@ chare_lrts::knob! {
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Statement {
     /// All below have closed a reduction.
-    Closed(Partial),
+    Closed(Box<Partial>),
     /// No member will be below any more, and all reductions are said that members contributed to.
     Left,
 }
@@ -70,7 +70,7 @@ struct Child {
 
 /// A reduction that is not whole here.
 struct Waiting {
-    partial: Partial,
+    partial: Box<Partial>,
     /// The memory in bytes that it takes of the node's allowance.
     bytes: u64,
     /// The children that have said it or left.
@@ -178,7 +178,7 @@ impl Gathering {
     fn fold(
         &mut self,
         place: usize,
-        partial: Partial,
+        partial: Box<Partial>,
         allowance: &Allowance,
     ) -> Result<Option<Statement>, String> {
         let name = partial.name();
@@ -198,7 +198,7 @@ impl Gathering {
         }
         waiting.bytes += bytes;
         waiting.said.insert(place);
-        waiting.partial.absorb(partial)?;
+        waiting.partial.absorb(*partial)?;
         self.advance(place);
         Ok(if is_whole { self.hand_up(number, allowance) } else { None })
     }
@@ -212,7 +212,7 @@ impl Gathering {
     }
 
     fn open(&mut self, name: Name) -> u64 {
-        let partial = Partial::empty(name);
+        let partial = Box::new(Partial::empty(name));
         let (said, told) = (self.left.clone(), Children::default());
         self.line.push(Waiting { partial, bytes: 0, said, told })
     }
@@ -308,7 +308,7 @@ impl Gathering {
             let children = || self.children.iter().enumerate();
             let (said, silent): (Vec<_>, Vec<_>) =
                 children().partition(|(place, _)| waiting.said.contains(*place));
-            (&waiting.partial, [said, silent].map(|of| of.into_iter().map(|(_, child)| child.pe).collect()))
+            (&*waiting.partial, [said, silent].map(|of| of.into_iter().map(|(_, child)| child.pe).collect()))
         })
     }
 }
@@ -323,7 +323,7 @@ mod tests {
     fn closed(reference: u64) -> Statement {
         let callback = Callback::<u64>::ignore().with_reference(reference).erase();
         let data = Some(sum(1_u64).of_member(Index::from(0), || 0));
-        Statement::Closed(Partial { callback, within: None, contributed: 1, data })
+        Statement::Closed(Box::new(Partial { callback, within: None, contributed: 1, data }))
     }
 
     /// Lets PEs, in an order, say something; returns what is whole, as reference number and sum.

@@ -98,7 +98,7 @@ impl Counted {
         }
     }
 
-    fn tell(&self, partial: Partial, truth: &mut Truth) {
+    fn tell(&self, partial: Box<Partial>, truth: &mut Truth) {
         let (reduction, is_of_all) = ((self.home, partial.callback.reference), partial.within.is_some());
         let sum = match partial.contributed {
             0 => 0,

@@ -171,7 +171,7 @@ impl Contributions {
         (member, standing): (Index, Standing),
         within: Option<BroadcastId>,
         share: Share,
-    ) -> Result<(Standing, Option<(u64, Partial)>), Refusal> {
+    ) -> Result<(Standing, Option<(u64, Box<Partial>)>), Refusal> {
         let newborn = self.newborn(member, standing);
         let next = newborn.unwrap_or(standing.next());
         let is_newborn = newborn.is_some();
@@ -187,7 +187,7 @@ impl Contributions {
                 self.newborns.set_next(member, next);
             }
             let Share { callback, data } = share;
-            let partial = Partial { callback, within, contributed: 1, data: Some(data) };
+            let partial = Box::new(Partial { callback, within, contributed: 1, data: Some(data) });
             let closed = Some((self.said.say(Some(name)), partial));
             return Ok((if is_newborn { Standing::NEWBORN } else { Standing::before(next) }, closed));
         }
@@ -311,7 +311,7 @@ impl Contributions {
     }
 
     /// Closes a reduction that can be closed, if there is one. Returns the partial, and the number of this statement.
-    pub(crate) fn close(&mut self) -> Option<(u64, Partial)> {
+    pub(crate) fn close(&mut self) -> Option<(u64, Box<Partial>)> {
         let number = self.line.from(0).find(|(_, open)| self.is_complete(open))?.0;
         self.close_one(number)
     }
@@ -358,7 +358,7 @@ impl Contributions {
         absent + 1 == self.present && within.is_none_or(|broadcast| self.newborns.have_heard(broadcast))
     }
 
-    fn close_one(&mut self, number: u64) -> Option<(u64, Partial)> {
+    fn close_one(&mut self, number: u64) -> Option<(u64, Box<Partial>)> {
         self.line.get(number).filter(|open| self.is_complete(open))?;
         let open = self.line.take(number)?;
         let Name { callback, within } = open.name();
@@ -367,7 +367,7 @@ impl Contributions {
             Folded::InOrder(share) | Folded::Ahead(share, _) => Some(share.data),
         };
         let statement = self.said.say(Some(Name { callback, within }));
-        Some((statement, Partial { callback, within, contributed: open.contributed, data }))
+        Some((statement, Box::new(Partial { callback, within, contributed: open.contributed, data })))
     }
 }
 

@@ -55,7 +55,7 @@ impl Members {
 }
 
 /// The reference number and the result, 0 if nobody contributed.
-fn show(partial: Partial) -> (u64, u64) {
+fn show(partial: Box<Partial>) -> (u64, u64) {
     let reference = partial.callback.reference;
     let result = partial.data.is_some().then(|| partial.finish().unwrap().take().ok().unwrap());
     (reference, result.unwrap_or(0))

@@ -7,7 +7,7 @@
 mod programs;
 
 use super::reducers::sum;
-use super::{Begun, Contributions, Gathering, Partial, Share, Statement};
+use super::{Begun, Contributions, Gathering, Share, Statement};
 use crate::base::allowance::Allowance;
 use crate::model::callback::Callback;
 use crate::model::ids::{BroadcastId, CollectionId, Index, NodeId, PeId};
@@ -315,7 +315,7 @@ impl<'a> Run<'a> {
             return;
         };
         assert!(!self.has_ended, "a reduction is over after the end");
-        let Partial { callback, .. } = partial;
+        let callback = partial.callback;
         let result = partial.finish().unwrap().take::<u64>().ok().unwrap();
         assert!(self.results.insert(callback.reference, result).is_none(), "it is over twice");
     }
