@@ -105,8 +105,8 @@ pub(crate) fn accept(
         Header::Large { descriptor } => take_large(node, source, descriptor),
         Header::Released { token, bytes } => remote_memory::released(node, polling, token, bytes),
         Header::Device(said) => device::arrived(node, source, said),
-        Header::LayoutKept { digest } => {
-            node.known_layouts.is_kept(source, digest)?;
+        Header::Layout { digest, news } => {
+            laid_out::heard(node, source, digest, news)?;
             node.outside.processed.add_shared(1);
             Ok(())
         }

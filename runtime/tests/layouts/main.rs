@@ -97,6 +97,29 @@ fn what_is_selected_lands_where_a_layout_says() {
     });
 }
 
+/// More lists than a node keeps, each as often as it takes to be told, and known: the first ones have gone when they come again.
+#[test]
+fn more_lists_than_a_node_keeps_arrive() {
+    let job = Job::in_process(2, 1);
+    let result = job.run(|| async {
+        let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
+        sinks.at(0).insert_on(last());
+        let edge = 340;
+        let [shareable, _] = buffers(edge);
+        let squares: Vec<i64> = (0..edge as i64 - 5).map(|root| root * root).collect();
+        for number in (0..4_200).chain(0..10) {
+            let places: Vec<i64> = squares.iter().copied().chain([115_599 - number]).collect();
+            for _ in 0..4 {
+                let layout: Layout<u32> = Layout::indexed_block(1, &places).expect("it fits");
+                let (data, done) = chare::future();
+                sinks.at(0).take(SendBuffer::from(shareable.clone()).only(&layout), done);
+                assert!(data.await.into_iter().map(i64::from).eq(places.iter().copied()), "list {number}");
+            }
+        }
+    });
+    assert_eq!(result.expect("a job"), 0);
+}
+
 /// What is sent by a known list costs its sender no more than its receiver gives back, however much memory the list selects from: else
 /// there would be no credit left after some sixty of these.
 #[test]

@@ -42,8 +42,8 @@ pub(crate) enum Header {
     Released { token: u64, bytes: u64 },
     /// A message of the owner of a device buffer and who receives it.
     Device(DeviceFrame),
-    /// News that the sender keeps a layout of this digest, which the receiving node has told it.
-    LayoutKept { digest: [u8; 16] },
+    /// News of the layout of this digest, which one of the two nodes has told the other.
+    Layout { digest: [u8; 16], news: LayoutNews },
     /// Help that the sender asks for with a copy, by these layouts, from memory that the receiving node has lent to memory of the sender's,
     /// of which each takes pieces.
     Help { source: RegionKey, from: ToldLayout, target: RegionKey, to: ToldLayout },
@@ -71,12 +71,24 @@ impl Header {
             | Self::Large { .. }
             | Self::Released { .. }
             | Self::Device(_)
-            | Self::LayoutKept { .. }
+            | Self::Layout { .. }
             | Self::Help { .. }
             | Self::Notify { .. }
             | Self::Credit { .. } => "a message of the runtime".to_owned(),
         }
     }
+}
+
+/// What becomes of a layout that one node has told another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum LayoutNews {
+    /// The sender of the news was told the layout and keeps it: its digest is enough from now on. Each of these is answered by one
+    /// [`Forgotten`](Self::Forgotten), at once or when the receiver has no use for it any more.
+    Kept,
+    /// The sender of the news was told the layout and has no room for it, or none any more: the receiver is to let go of it.
+    Unwanted,
+    /// The sender of the news has told the layout, and lets go of it: so many messages have said its digest since the news that it is kept.
+    Forgotten { uses: u64 },
 }
 
 /// Room for a header and a few arguments, in bytes. A longer message is measured first.

@@ -3,7 +3,9 @@
 
 pub(super) mod deregistrations;
 pub(crate) mod foreign;
+mod kept_layouts;
 pub(crate) mod known_layouts;
 pub(crate) mod registration_cache;
 pub(crate) mod tokens;
+mod told_layouts;
 pub(crate) mod transfers;

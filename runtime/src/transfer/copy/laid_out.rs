@@ -16,11 +16,12 @@ use super::counting::{count_landed, count_step};
 use super::long_copy::{LongCopy, in_pieces, pays_to_share};
 use super::planned::{Planned, planned, whole, with_scattering};
 use super::selected_read::{Selected, scatter};
-use crate::model::envelope::frame::{self, Header};
+use crate::model::envelope::frame::{self, Header, LayoutNews};
 use crate::model::error::JobError;
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{Arrived, Descriptor, LentLayout, OutgoingMemory, PostedMemory};
 use crate::node::Node;
+use crate::node::lending::known_layouts::{Digest, News};
 use crate::node::lending::transfers::Status;
 use crate::transfer::take::gathering::{Failure, Plan as Way};
 use crate::transfer::take::remote_memory::{room, view_range};
@@ -29,8 +30,8 @@ use chare_layout::{LayoutError, Plan, Raw};
 use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey, TransferError};
 use std::sync::Arc;
 
-/// Takes in the layout of lent memory that came from `source`, if there is one: finds what is said by a digest, and tells the owner of the
-/// memory if the digest will do from now on.
+/// Takes in the layout of lent memory that came from `source`, if there is one: finds what is said by a digest, and tells its peers
+/// whether the digest will do from now on, and which others it has no room for.
 ///
 /// # Errors
 /// Those of [`KnownLayouts::admit`](crate::node::lending::known_layouts::KnownLayouts::admit).
@@ -55,13 +56,26 @@ pub(in crate::transfer) fn admit_of_many(
 }
 
 fn admit_layout(node: &Node, teller: Option<NodeId>, layout: &mut LentLayout) -> Result<(), String> {
-    if let (Some(digest), Some(teller)) =
-        (node.known_layouts.admit(layout, |layout| !ways::is_short(layout))?, teller)
-    {
-        let frame = frame::encode(&Header::LayoutKept { digest }, None)?;
-        node.outside.sent.add_shared(1);
-        node.post(&node.outside, teller, frame);
-    }
+    let news = node.known_layouts.admit(teller, layout, |layout| !ways::is_short(layout))?;
+    news.into_iter().try_for_each(|news| say(node, news))
+}
+
+/// Hears news of a layout from another node, and answers.
+///
+/// # Errors
+/// Those of [`KnownLayouts::hear`](crate::node::lending::known_layouts::KnownLayouts::hear).
+pub(crate) fn heard(node: &Node, source: NodeId, digest: Digest, news: LayoutNews) -> Result<(), String> {
+    node.known_layouts.hear(source, digest, news)?.map_or(Ok(()), |answer| say(node, answer))
+}
+
+/// Says news of a layout to whom they are for.
+///
+/// # Errors
+/// None that is known: news are short.
+pub(in crate::transfer) fn say(node: &Node, (peer, digest, news): News) -> Result<(), String> {
+    let frame = frame::encode(&Header::Layout { digest, news }, None)?;
+    node.outside.sent.add_shared(1);
+    node.post(&node.outside, peer, frame);
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use crate::model::nocopy::{
     Registration, Release, ToldLayout, awaited, is_answered,
 };
 use crate::node::Node;
+use crate::transfer::copy::laid_out::say;
 use crate::transfer::copy::packing;
 use crate::transfer::copy::rates::rates;
 use crate::transfer::ways::{self, Access, Choice};
@@ -49,7 +50,9 @@ pub(in crate::transfer) fn tell(node: &Node, peer: NodeId, layout: &Arc<Raw>) ->
     if ways::is_short(layout) {
         return Some(LentLayout::Told(ToldLayout(Arc::clone(layout))));
     }
-    node.known_layouts.tell(peer, layout)
+    let (told, news) = node.known_layouts.tell(peer, layout);
+    news.and_then(|news| say(node, news).err()).into_iter().for_each(|cause| unreachable!("{cause}"));
+    told
 }
 
 /// Takes charge of the buffer that the caller gave.
@@ -123,7 +126,7 @@ pub(crate) fn describe_one(
     let (choice, descriptor) = match &leaving.layout {
         None => (ways::lent(access), lend_or_copy(node, leaving, None)),
         Some(layout) => match way_of_selected(node, peer, kind, (&leaving, layout), access) {
-            Ok(told) => (ways::lent(access), lend_or_copy(node, leaving, Some(told))),
+            Ok(told) => (ways::lent(access), lend_or_copy(node, leaving, Some((peer, told)))),
             Err(packed) => (packed, lend_or_copy(node, packing::packed(node, leaving), None)),
         },
     };
@@ -160,9 +163,13 @@ fn keeping(access: Access, mut leaving: Leaving) -> Leaving {
     leaving
 }
 
-/// Lends memory to one receiver, with its layout as it travels, if it has one; copies the memory when no more can be registered, and warns
-/// of that once.
-pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLayout>) -> Descriptor {
+/// Lends memory to one receiver, with its layout as it travels to a peer, if it has one; copies the memory when no more can be registered, and
+/// warns of that once.
+pub(crate) fn lend_or_copy(
+    node: &Node,
+    leaving: Leaving,
+    layout: Option<(NodeId, LentLayout)>,
+) -> Descriptor {
     let bytes = leaving.bytes() as u64;
     if let Err(cause) = node.note_lent(bytes) {
         let (what, pe) = (format!("sending a buffer of {bytes} bytes"), node.topology.pe(node.id, 0));
@@ -176,8 +183,14 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLay
     }
     let is_awaited = awaited(leaving.release.as_ref()).is_some();
     match node.transfers.lend(node.network.regions(), leaving) {
-        Ok((key, token)) => Descriptor::Lent { key, layout, token, is_awaited },
+        Ok((key, token)) => {
+            let layout = layout.map(|(_, layout)| layout);
+            Descriptor::Lent { key, layout, token, is_awaited }
+        }
         Err(leaving) => {
+            if let Some((peer, layout)) = layout {
+                node.known_layouts.take_back(peer, &layout);
+            }
             chare_lrts::sometimes!("memory that could not be registered was copied into its message");
             if node.transfers.is_first_copy() {
                 node.network.warn(

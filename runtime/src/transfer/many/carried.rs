@@ -221,7 +221,10 @@ impl Carried {
             _ => {
                 let selected = selection.map(|selection| Arc::clone(&selection.layout));
                 let leaving = Leaving { layout: selected, ..Leaving::plain(memory.clone(), release) };
-                (ways::lent(access(node, memory, child)), lend_or_copy(node, leaving, layout))
+                (
+                    ways::lent(access(node, memory, child)),
+                    lend_or_copy(node, leaving, layout.map(|layout| (child, layout))),
+                )
             }
         }
     }
