@@ -13,7 +13,9 @@
 use crate::LayoutError;
 use crate::value::canonical::canonical;
 use crate::value::limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX, check, check_count};
+use crate::value::lists::{list, melt_neighbours, scattered};
 use crate::value::op::{Body, Loop, Loops, Op, Piece, lengths};
+use crate::value::sums;
 use smallvec::{SmallVec, smallvec};
 
 const VERSION: u8 = 1;
@@ -87,12 +89,41 @@ fn alone(ops: Vec<Op>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
     Ok(forms)
 }
 
+/// Numbers below this have eight digits or less, which are made and read at once.
+const EIGHT_DIGITS: u64 = 1 << 56;
+
+/// The highest bit of each byte: all digits but the last one have it.
+const MORE: u64 = 0x8080_8080_8080_8080;
+
+#[inline]
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    if number < EIGHT_DIGITS {
+        let digits = (u64::BITS - number.leading_zeros()).div_ceil(7).max(1);
+        let end = bytes.len() + digits as usize;
+        let more = MORE & ((1 << (8 * (digits - 1))) - 1);
+        // A store of fixed length, of which the rest is cut off, takes less than one by one.
+        bytes.extend_from_slice(&(spread(number) | more).to_le_bytes());
+        return bytes.truncate(end);
+    }
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
     }
     bytes.push(number as u8);
+}
+
+/// The digits of a number, a byte each, from the lowest byte on.
+fn spread(number: u64) -> u64 {
+    let halves = (number & 0x0fff_ffff) | (number & 0x00ff_ffff_f000_0000) << 4;
+    let pairs = (halves & 0x0000_3fff_0000_3fff) | (halves & 0x0fff_c000_0fff_c000) << 2;
+    (pairs & 0x007f_007f_007f_007f) | (pairs & 0x3f80_3f80_3f80_3f80) << 1
+}
+
+/// The number of these digits.
+fn gathered(digits: u64) -> u64 {
+    let pairs = (digits & 0x007f_007f_007f_007f) | (digits & 0x7f00_7f00_7f00_7f00) >> 1;
+    let halves = (pairs & 0x0000_3fff_0000_3fff) | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+    (halves & 0x0fff_ffff) | (halves & 0x0fff_ffff_0000_0000) >> 4
 }
 
 fn put_signed(bytes: &mut Vec<u8>, number: i64) {
@@ -127,6 +158,7 @@ fn put_body(bytes: &mut Vec<u8>, body: &Body) {
             put(bytes, *scale);
             put(bytes, indices.len() as u64);
             let mut before = 0;
+            bytes.reserve(2 * indices.len());
             for index in indices.iter().map(|index| i64::from(*index)) {
                 put_signed(bytes, index - before);
                 before = index;
@@ -166,7 +198,21 @@ impl Reader<'_> {
         Ok(byte)
     }
 
+    #[inline]
     fn number(&mut self) -> Result<u64, LayoutError> {
+        let next = self.bytes[self.place..].first_chunk().map(|next| u64::from_le_bytes(*next));
+        match next.map(|next| (next, !next & MORE)) {
+            None | Some((_, 0)) => self.number_by_bytes(),
+            Some((next, ends)) => {
+                let bits = ends.trailing_zeros() + 1;
+                self.place += bits as usize / 8;
+                Ok(gathered(next << (u64::BITS - bits) >> (u64::BITS - bits) & !MORE))
+            }
+        }
+    }
+
+    /// One at the end of the bytes, or of more than eight digits.
+    fn number_by_bytes(&mut self) -> Result<u64, LayoutError> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -249,15 +295,19 @@ impl Reader<'_> {
 
     fn indexed(&mut self, at: i64, loops: Loops) -> Result<Op, LayoutError> {
         let (block, scale) = (self.number()?, self.number()?);
-        let (block, scale) = (crate::value::sums::signed(block)?, crate::value::sums::signed(scale)?);
+        let (block, scale) = (sums::signed(block)?, sums::signed(scale)?);
         let len = self.list("indices")?;
         let mut index = 0_i64;
-        let mut runs = Vec::with_capacity(len);
+        let mut places = Vec::with_capacity(len);
         for _ in 0..len {
-            index = crate::value::sums::add(index, self.signed()?)?;
-            runs.push((crate::value::sums::mul(index, scale)?, block as u64));
+            index = sums::add(index, self.signed()?)?;
+            places.push(sums::mul(index, scale)?);
         }
-        relisted(at, loops, runs)
+        // As nearly all are, at a fraction of what it costs to ask for the form.
+        if let Some((listed, _)) = scattered(&places, block as u64, 1) {
+            return placed(at, loops, listed);
+        }
+        relisted(at, loops, places.into_iter().map(|place| (place, block as u64)).collect())
     }
 
     fn runs(&mut self, at: i64, loops: Loops) -> Result<Op, LayoutError> {
@@ -266,7 +316,7 @@ impl Reader<'_> {
         let mut end = 0;
         for _ in 0..len {
             let (at, len) = (self.signed()?, self.number()?);
-            end = crate::value::sums::add_bytes(end, len)?;
+            end = sums::add_bytes(end, len)?;
             pieces.push(Piece { at, end });
         }
         relisted(at, loops, lengths(&pieces).collect())
@@ -274,9 +324,42 @@ impl Reader<'_> {
 }
 
 /// A list as the rules make it, in loops.
-fn relisted(at: i64, mut loops: Loops, runs: Vec<(i64, u64)>) -> Result<Op, LayoutError> {
-    use crate::value::lists::{list, melt_neighbours};
-    let listed = list(&melt_neighbours(runs))?;
+fn relisted(at: i64, loops: Loops, runs: Vec<(i64, u64)>) -> Result<Op, LayoutError> {
+    placed(at, loops, list(&melt_neighbours(runs))?)
+}
+
+/// A list at this place, in loops.
+fn placed(at: i64, mut loops: Loops, listed: Op) -> Result<Op, LayoutError> {
     loops.extend_from_slice(&listed.loops);
-    Op::new(crate::value::sums::add(at, listed.at)?, loops, listed.body)
+    Op::new(sums::add(at, listed.at)?, loops, listed.body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_they_are_put() {
+        let around = (0..64).flat_map(|bit| [(1_u64 << bit) - 1, 1 << bit, (1 << bit) + 1]);
+        let numbers: Vec<u64> = around.chain([u64::MAX, 0x0123_4567_89ab_cdef]).collect();
+        let mut bytes = Vec::new();
+        for number in &numbers {
+            let before = bytes.len();
+            put(&mut bytes, *number);
+            let digits = (0..10).take_while(|digit| *digit == 0 || number >> (7 * digit) > 0);
+            let expected: Vec<u8> = digits.map(|digit| (number >> (7 * digit)) as u8 | 0x80).collect();
+            assert_eq!(bytes[before..bytes.len() - 1], expected[..expected.len() - 1], "{number:x}");
+            assert_eq!(bytes.last().copied(), expected.last().map(|last| last & 0x7f), "{number:x}");
+        }
+        let mut reader = Reader { bytes: &bytes, place: 0, ops: 0 };
+        for number in numbers {
+            assert_eq!(reader.number(), Ok(number));
+        }
+        assert!(reader.number().is_err(), "they have ended");
+        for garbled in [&[0x80; 12][..], &[0xff; 10], &[0x80, 0x80], &[]] {
+            assert!(Reader { bytes: garbled, place: 0, ops: 0 }.number().is_err());
+        }
+        let padded = [0x81, 0x80, 0x80, 0, 7, 7, 7, 7];
+        assert_eq!(Reader { bytes: &padded, place: 0, ops: 0 }.number(), Ok(1), "zeros in front are none");
+    }
 }
