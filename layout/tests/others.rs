@@ -25,6 +25,82 @@ fn order_is_the_type_maps() -> Tested {
     Ok(())
 }
 
+/// TEMPI's Fig. 3: a box of 8 x 3 x 4 bytes of one of 16 x 8 x 9, written in 29 ways, is one value, with one digest.
+///
+/// The ways are those that TEMPI's programs write, rows by bytes and by floats, planes and boxes by vectors, lists and subarrays, and the same by
+/// bounds and by fields.
+#[test]
+fn a_box_is_one_value_in_whatever_way_it_is_written() -> Tested {
+    const ROW: i64 = 16;
+    const PLANE: i64 = 16 * 8;
+    let steps = |count: i64, distance: i64| (0..count).map(|step| step * distance).collect::<Vec<_>>();
+    let fields = |field: &Raw, count: i64, distance: i64| {
+        Raw::structure(&steps(count, distance).iter().map(|at| (1, *at, field)).collect::<Vec<_>>())
+    };
+    let each_row: Vec<i64> = steps(4, PLANE)
+        .iter()
+        .flat_map(|plane| steps(3, ROW).into_iter().map(move |row| plane + row))
+        .collect();
+    let [byte, row] = [1, 8].map(bytes);
+    let subarray =
+        |sizes: &[u64], selected: &[u64]| byte.subarray(sizes, selected, &vec![0; sizes.len()], Order::C);
+    let (float, wide) = (bytes(4), row.resized(0, ROW)?);
+    let plane = row.hvector(3, 1, ROW)?;
+    let square = subarray(&[8, 16], &[3, 8])?;
+    let written = [
+        ("a vector of bytes, in hvectors", byte.vector(8, 1, 1)?.hvector(3, 1, ROW)?.hvector(4, 1, PLANE)?),
+        (
+            "a vector of one row, in hvectors",
+            byte.vector(1, 8, 16)?.hvector(3, 1, ROW)?.hvector(4, 1, PLANE)?,
+        ),
+        ("a contiguous row, in hvectors", byte.contiguous(8)?.hvector(3, 1, ROW)?.hvector(4, 1, PLANE)?),
+        (
+            "a subarray as the row, in hvectors",
+            subarray(&[8], &[8])?.hvector(3, 1, ROW)?.hvector(4, 1, PLANE)?,
+        ),
+        ("floats as the row, in hvectors", float.contiguous(2)?.hvector(3, 1, ROW)?.hvector(4, 1, PLANE)?),
+        (
+            "an hvector of bytes, in hvectors",
+            byte.hvector(8, 1, 1)?.hvector(3, 1, ROW)?.hvector(4, 1, PLANE)?,
+        ),
+        ("a vector of rows, in an hvector", byte.vector(3, 8, ROW)?.hvector(4, 1, PLANE)?),
+        ("a vector of rows of floats, in an hvector", float.vector(3, 2, ROW / 4)?.hvector(4, 1, PLANE)?),
+        ("an hvector of rows, in an hvector", byte.hvector(3, 8, ROW)?.hvector(4, 1, PLANE)?),
+        ("a plane by an hvector of long rows", plane.hvector(4, 1, PLANE)?),
+        ("rows resized, in a vector", wide.contiguous(3)?.hvector(4, 1, PLANE)?),
+        ("planes resized, contiguous", plane.resized(0, PLANE)?.contiguous(4)?),
+        ("planes resized, in a vector", plane.resized(0, PLANE)?.vector(4, 1, 1)?),
+        ("a subarray", subarray(&[9, 8, 16], &[4, 3, 8])?),
+        ("a Fortran subarray", byte.subarray(&[16, 8, 9], &[8, 3, 4], &[0; 3], Order::Fortran)?),
+        ("a subarray of floats", float.subarray(&[9, 8, 4], &[4, 3, 2], &[0; 3], Order::C)?),
+        ("a subarray as the plane, in a vector", square.vector(4, 1, 1)?),
+        ("a subarray as the plane, contiguous", square.contiguous(4)?),
+        ("a subarray as the plane, in an hvector", square.hvector(4, 1, PLANE)?),
+        ("a subarray of subarrays", square.subarray(&[9], &[4], &[0], Order::C)?),
+        ("hindexed rows", byte.hindexed(&[8; 12], &each_row)?),
+        ("hindexed rows of one length", byte.hindexed_block(8, &each_row)?),
+        ("indexed rows", byte.indexed(&[8; 12], &each_row)?),
+        ("indexed rows of one length", byte.indexed_block(8, &each_row)?),
+        (
+            "indexed rows of doubles",
+            row.indexed_block(1, &each_row.iter().map(|at| at / 8).collect::<Vec<_>>())?,
+        ),
+        ("hindexed planes", plane.hindexed(&[1; 4], &steps(4, PLANE))?),
+        ("hindexed planes of one length", plane.hindexed_block(1, &steps(4, PLANE))?),
+        ("fields of planes", fields(&plane, 4, PLANE)?),
+        ("fields of fields of rows", fields(&fields(&row, 3, ROW)?, 4, PLANE)?),
+    ];
+    assert_eq!(written.len(), 29);
+    let expected = byte.hvector(3, 8, ROW)?.hvector(4, 1, PLANE)?.resized(0, 1)?;
+    assert_eq!(expected.runs().map(|run| run.0).collect::<Vec<_>>(), each_row);
+    for (way, written) in written {
+        let written = written.resized(0, 1)?;
+        assert_eq!(written, expected, "{way}");
+        assert_eq!(written.digest(), expected.digest(), "{way}");
+    }
+    Ok(())
+}
+
 /// TEMPI chooses its word by the block alone.
 #[test]
 fn grain_counts_strides_and_bases() -> Tested {

@@ -34,18 +34,43 @@ pub(crate) fn melt_into(melted: &mut Vec<(i64, u64)>, at: i64, len: u64) {
     }
 }
 
-/// The difference between all neighbours, if it is one and there are two.
-pub(crate) fn even(places: impl IntoIterator<Item = i64>) -> Option<i64> {
-    let mut places = places.into_iter();
-    let (first, mut last) = (places.next()?, places.next()?);
-    let stride = last.checked_sub(first)?;
-    for place in places {
-        if place.checked_sub(last)? != stride {
+/// The loops that go through these places, if there are any: of each, as many steps as are evenly spaced. None through less than two places.
+///
+/// Cost: a look at a few places where there are none.
+pub(crate) fn nest(len: usize, place: impl Fn(usize) -> i64) -> Option<Loops> {
+    let (mut loops, mut inner) = (Loops::new(), 1);
+    while inner < len {
+        if !len.is_multiple_of(inner) || loops.len() == limits::LOOPS_MAX {
             return None;
         }
-        last = place;
+        let steps = len / inner;
+        let stride = place(inner).checked_sub(place(0))?;
+        let is_next =
+            |step: &usize| place(step * inner).checked_sub(place((step - 1) * inner)) == Some(stride);
+        let count = 1 + (1..steps).take_while(is_next).count();
+        loops.insert(0, Loop { count: count as u64, stride });
+        inner *= count;
     }
-    Some(stride)
+    (len > 1 && goes_through(&loops, len, place)).then_some(loops)
+}
+
+/// Whether the steps of loops are these places, the first of which they start at.
+fn goes_through(loops: &[Loop], len: usize, place: impl Fn(usize) -> i64) -> bool {
+    let mut steps = vec![0; loops.len()];
+    let mut at = i128::from(place(0));
+    (0..len).all(|number| {
+        let is_there = at == i128::from(place(number));
+        for (one, step) in loops.iter().zip(&mut steps).rev() {
+            *step += 1;
+            at += i128::from(one.stride);
+            if *step < one.count {
+                break;
+            }
+            at -= i128::from(one.stride) * i128::from(one.count);
+            *step = 0;
+        }
+        is_there
+    })
 }
 
 /// One operation for pieces that do not melt.
@@ -61,8 +86,7 @@ pub(crate) fn list(runs: &[(i64, u64)]) -> Result<Op, LayoutError> {
         if runs.len() == 1 {
             return Ok(Op::block(first, len));
         }
-        if let Some(stride) = even(runs.iter().map(|run| run.0)) {
-            let loops = std::iter::once(Loop { count: runs.len() as u64, stride }).collect();
+        if let Some(loops) = nest(runs.len(), |number| runs[number].0) {
             return Op::new(first, loops, Body::Block(len));
         }
     }
@@ -110,8 +134,6 @@ struct Survey {
     highest: i64,
     /// Bits of all distances from the first place.
     distances: u64,
-    /// Whether all neighbours are as far from each other as the first two.
-    are_even: bool,
     /// Whether a block starts where the one before ends.
     touch: bool,
 }
@@ -120,13 +142,11 @@ impl Survey {
     /// Of blocks of this length; none of less than two places, and of places that are too far from each other.
     fn of(places: &[i64], len: i64) -> Option<Self> {
         let (first, rest) = places.split_first()?;
-        let stride = rest.first()?.wrapping_sub(*first);
         let (mut lowest, mut highest, mut distances) = (*first, *first, 0);
-        let (mut touch, mut are_even) = (false, true);
+        let mut touch = false;
         for (before, place) in places.iter().zip(rest) {
             let step = place.wrapping_sub(*before);
             touch |= step == len;
-            are_even &= step == stride;
             lowest = lowest.min(*place);
             highest = highest.max(*place);
             distances |= place.wrapping_sub(*first);
@@ -135,7 +155,6 @@ impl Survey {
             lowest,
             highest,
             distances: distances as u64,
-            are_even,
             touch,
         })
     }
@@ -175,7 +194,7 @@ pub(crate) fn scattered(places: &[i64], len: u64, unit: u64) -> Option<(Op, Fact
     let survey = Survey::of(places, len)?;
     let touching = if survey.touch { touching(places, len)? } else { 0 };
     let pieces = places.len() - touching;
-    if survey.are_even || !is_short(places.len(), pieces) {
+    if !is_short(places.len(), pieces) || nest(places.len(), |number| places[number]).is_some() {
         return None;
     }
     let high = survey.highest.checked_add(len)?.checked_mul(bytes)?;

@@ -97,6 +97,33 @@ fn what_is_selected_lands_where_a_layout_says() {
     });
 }
 
+/// In simulated jobs a node may have room for one list, or for three: so some go, and are told again, while messages that name them are on
+/// their way.
+#[test]
+fn lists_that_take_turns_arrive() {
+    on_every_path(&[(2, 1), (3, 1)], || async {
+        let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
+        sinks.at(0).insert_on(last());
+        let [shareable, _] = buffers(340);
+        let squares: Vec<i64> = (0..320).map(|root| root * root).collect();
+        for turn in 0..8 {
+            let numbers = (0..5).flat_map(|list| std::iter::repeat_n(list, 1 + turn % 4));
+            let sent: Vec<_> = numbers
+                .map(|list| {
+                    let places: Vec<i64> = squares.iter().map(|place| place + list).collect();
+                    let layout: Layout<u32> = Layout::indexed_block(1, &places).expect("it fits");
+                    let (data, done) = chare::future::<Vec<u32>>();
+                    sinks.at(0).take(SendBuffer::from(shareable.clone()).only(&layout), done);
+                    (places, data)
+                })
+                .collect();
+            for (places, data) in sent {
+                assert!(data.await.into_iter().map(i64::from).eq(places), "turn {turn}");
+            }
+        }
+    });
+}
+
 /// More lists than a node keeps, each as often as it takes to be told, and known: the first ones have gone when they come again.
 #[test]
 fn more_lists_than_a_node_keeps_arrive() {

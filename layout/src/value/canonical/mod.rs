@@ -4,11 +4,12 @@
 //! 2. [`is_empty`]: pieces without bytes vanish, the first one too.
 //! 3. [`melt_loops`]: a loop whose stride is the length of the one run inside melts into it; of two loops, the outer one
 //!    continues the inner one if it starts where that ends. The *run* counts, never the extent.
-//! 4. [`lift`]: a group of one, or at one place, is what it holds; evenly spaced places are a loop.
+//! 4. [`lift`]: a group of one, or at one place, is what it holds; places that loops go through are these
+//!    loops.
 //! 5. [`splice`]: groups without loops splice in order.
 //! 6. [`melt_neighbours`]: pieces melt where *the end of one is the start of the next*.
-//! 7. [`list`]: pieces of one length, evenly spaced, are a loop; otherwise indices, which blocks of one length are even if some touch;
-//!    runs where the indices would take more memory.
+//! 7. [`list`]: pieces of one length that loops go through are these loops, as many steps of each as are evenly spaced; otherwise indices,
+//!    which blocks of one length are even if some touch; runs where the indices would take more memory.
 //! 8. [`fold`]: operations that differ in their places alone, evenly spaced, are steps of a loop around one of them.
 //! 9. [`extend`]: what continues the steps of the loop before it is steps of that loop.
 //!
@@ -16,7 +17,7 @@
 //! select equally have equal forms holds within these rules, not for every way to write a list of loops.
 
 use crate::LayoutError;
-use crate::value::lists::{even, list, melt_neighbours};
+use crate::value::lists::{list, melt_neighbours, nest};
 use crate::value::op::{Body, Loop, Loops, Op, lengths};
 use crate::value::{limits, sums};
 use smallvec::SmallVec;
@@ -131,8 +132,8 @@ fn lift(mut op: Op) -> Result<Op, LayoutError> {
             Body::Each { offsets, of } => {
                 let (mut at, mut loops) = (op.at, op.loops.clone());
                 at = sums::add(at, offsets[0])?;
-                if let Some(stride) = even(offsets.iter().copied()) {
-                    loops.push(Loop { count: offsets.len() as u64, stride });
+                if let Some(nest) = nest(offsets.len(), |number| offsets[number]) {
+                    loops.extend_from_slice(&nest);
                 } else if offsets.len() > 1 {
                     match of.as_ref() {
                         [Op { at: inner, loops: none, body: Body::Block(len), .. }] if none.is_empty() => {
