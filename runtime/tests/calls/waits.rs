@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "waits as long as users would")]
 
+use crate::every_path::on_every_path;
 use chare::prelude::*;
 use chare::{Job, TimedOut};
 use std::time::{Duration, Instant};
@@ -65,6 +66,47 @@ fn quiescence_waits_for_who_sleeps() {
         });
     });
     assert_eq!(code.unwrap(), 9);
+}
+
+/// Hands batons on, to any PE.
+struct Runner {
+    handed: u64,
+}
+
+#[chare(group)]
+impl Runner {
+    #[entry]
+    fn new() -> Self {
+        Self { handed: 0 }
+    }
+
+    #[entry]
+    fn take(&mut self, left: u32) {
+        self.handed += 1;
+        if left > 0 {
+            let next = PeId(chare::dice().below(u64::from(chare::pes())) as u32);
+            self.this_collection().on(next).take(left - 1);
+        }
+    }
+
+    #[entry]
+    fn report(&mut self, done: Callback<u64>) {
+        self.contribute(sum(std::mem::take(&mut self.handed)), done);
+    }
+}
+
+#[test]
+fn quiescence_waits_until_the_last_baton_of_a_relay_has_come() {
+    on_every_path(&[(1, 2), (2, 1), (2, 2), (4, 1)], || async {
+        let runners = RunnerProxy::create();
+        for batons in 1..4 {
+            (0..batons).for_each(|_| runners.on(PeId(chare::pes() - 1)).take(99));
+            chare::quiescence().await;
+            let (handed, done) = chare::future();
+            runners.report(done);
+            assert_eq!(handed.await, batons * 100);
+        }
+    });
 }
 
 #[test]

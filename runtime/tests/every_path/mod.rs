@@ -57,7 +57,7 @@ const SEEDS: [u64; 3] = [1, 2, 3];
 
 /// Seeds of simulated jobs in which every program has to pass, too: `CHARE_TEST_SEEDS` is the first and how many, as `1000+50`.
 #[cfg(feature = "sim")]
-pub(crate) fn simulated_seeds() -> std::ops::Range<u64> {
+fn simulated_seeds() -> std::ops::Range<u64> {
     let asked = asked_seeds().unwrap_or_else(|| "1+1".to_owned());
     let numbers =
         asked.split_once('+').and_then(|(first, count)| Some((first.parse().ok()?, count.parse().ok()?)));
@@ -105,24 +105,48 @@ fn tell_campaign(marks: &[(&str, u64)], took: Duration, failed: Option<&str>) {
     file.and_then(|mut file| file.write_all(lines.as_bytes())).expect("CHARE_TEST_MARKS can be written");
 }
 
-/// Runs a program in a simulated job. Only once: some programs send addresses, and some share statics with those of other tests.
+/// Shapes of which the seed draws one, for programs that pass in many: more levels of trees, and journeys over more PEs, than real jobs of
+/// tests have.
 #[cfg(feature = "sim")]
-fn simulate<Fut>(nodes: u32, pes: u32, seed: u64, main: &(impl Fn() -> Fut + Send + Clone + 'static))
-where
+const WIDE: [(u32, u32); 6] = [(4, 2), (6, 1), (3, 3), (5, 1), (4, 1), (7, 2)];
+
+/// The shapes of simulated jobs by a seed: the program's own, and in a campaign one more if it has several.
+#[cfg(feature = "sim")]
+fn simulated_shapes(shapes: &[(u32, u32)], seed: u64) -> Vec<(u32, u32)> {
+    if let Some(shape) = asked_shape() {
+        return vec![shape];
+    }
+    let is_for_all = asked_seeds().is_some() && shapes.len() >= 3;
+    let wide = is_for_all.then(|| WIDE[seed as usize % WIDE.len()]);
+    shapes.iter().copied().chain(wide).collect()
+}
+
+/// Runs a program in simulated jobs with what `with` gives them. Only once each: some programs send addresses, and some share statics with
+/// those of other tests.
+#[cfg(feature = "sim")]
+pub(crate) fn on_simulated_paths<Fut>(
+    shapes: &[(u32, u32)],
+    with: impl Fn(chare::Simulation) -> chare::Simulation,
+    main: &(impl Fn() -> Fut + Send + Clone + 'static),
+) where
     Fut: Future<Output = ()> + 'static,
 {
-    let simulation = chare::Simulation::new(nodes, pes).hosts(1 + seed as u32 % nodes).seed(seed);
-    let began = clock::now();
-    let outcome = simulation.chance(asked_chance()).audited().run(main.clone());
-    let which = format!("{nodes}x{pes}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1)");
-    let failed = match outcome.code() {
-        Ok(0) => None,
-        Ok(code) => Some(format!("{which}: it ended with {code}")),
-        Err(error) => Some(format!("{which}: {error}")),
-    };
-    tell_campaign(outcome.marks(), clock::since(began), failed.as_deref());
-    if let Some(failed) = failed {
-        panic!("{failed}");
+    for seed in simulated_seeds() {
+        for (nodes, pes) in simulated_shapes(shapes, seed) {
+            let simulation = chare::Simulation::new(nodes, pes).hosts(1 + seed as u32 % nodes).seed(seed);
+            let began = clock::now();
+            let outcome = with(simulation.chance(asked_chance()).audited()).run(main.clone());
+            let which = format!("{nodes}x{pes}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1)");
+            let failed = match outcome.code() {
+                Ok(0) => None,
+                Ok(code) => Some(format!("{which}: it ended with {code}")),
+                Err(error) => Some(format!("{which}: {error}")),
+            };
+            tell_campaign(outcome.marks(), clock::since(began), failed.as_deref());
+            if let Some(failed) = failed {
+                panic!("{failed}");
+            }
+        }
     }
 }
 
@@ -133,9 +157,7 @@ where
 {
     on_every_real_path(shapes, main.clone());
     #[cfg(feature = "sim")]
-    for (nodes, pes) in asked_shape().as_ref().map_or(shapes, std::slice::from_ref) {
-        simulated_seeds().for_each(|seed| simulate(*nodes, *pes, seed, &main));
-    }
+    on_simulated_paths(shapes, |simulation| simulation, &main);
 }
 
 /// The same, without simulated jobs: for programs that wait for time or for other threads of the machine.

@@ -3,7 +3,7 @@
 use super::SHAPES;
 use crate::every_path::asked_seeds;
 #[cfg(feature = "sim")]
-use crate::every_path::simulated_seeds;
+use crate::every_path::on_simulated_paths;
 use chare::Job;
 
 /// How elements move in a job.
@@ -52,24 +52,20 @@ where
     Fut: Future<Output = ()> + 'static,
 {
     for (nodes, pes) in SHAPES {
-        let is_campaign = asked_seeds().is_some();
-        for seed in [None, Some(1), Some(2)].into_iter().filter(|_| !is_campaign) {
+        for seed in [None, Some(1), Some(2)].into_iter().filter(|_| asked_seeds().is_none()) {
             let job = Job::in_process(nodes, pes);
             let job = balance.balancer.into_iter().fold(job, |job, name| job.balancer(name));
             let job = if balance.again { job.again() } else { job };
             let job = seed.into_iter().fold(job, |job, seed| job.shuffled(seed));
             assert_eq!(job.run(main.clone()).unwrap(), 0, "{nodes}x{pes}, {balance:?}, {seed:?}");
         }
-        #[cfg(feature = "sim")]
-        for seed in if is_campaign { simulated_seeds() } else { 1..4 } {
-            let job = chare::Simulation::new(nodes, pes).seed(seed).audited();
+    }
+    #[cfg(feature = "sim")]
+    {
+        let with = |job: chare::Simulation| {
             let job = balance.balancer.into_iter().fold(job, |job, name| job.balancer(name));
-            let job = if balance.again { job.again() } else { job };
-            assert_eq!(
-                job.run(main.clone()).code().unwrap(),
-                0,
-                "{nodes}x{pes}, {balance:?}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1)"
-            );
-        }
+            if balance.again { job.again() } else { job }
+        };
+        on_simulated_paths(&SHAPES, with, &main);
     }
 }

@@ -92,6 +92,53 @@ fn the_last_contributions_of_those_who_end_elsewhere_count() {
     });
 }
 
+/// Ends on the PE where it was born, or leaves that at once.
+#[derive(Serialize, Deserialize)]
+struct Gnat {
+    flights: u64,
+    done: Callback<u64>,
+}
+
+#[chare(array, migrate)]
+impl Gnat {
+    #[entry]
+    fn new(flights: u64, done: Callback<u64>) -> Self {
+        let gnat = Self { flights, done };
+        gnat.this_chare().live();
+        gnat
+    }
+
+    #[entry]
+    fn live(&mut self) {
+        if self.flights == 0 {
+            self.done.send(self.this_index());
+            return chare::destroy();
+        }
+        self.flights -= 1;
+        self.migrate_to(somewhere());
+        self.this_chare().live();
+    }
+}
+
+#[test]
+fn who_lives_shorter_than_the_news_of_its_birth_take_ends_once() {
+    on_every_path(&SHAPES, || async {
+        let gnats = GnatProxy::create(ArrayOptions::empty().dynamic(), 0, Callback::ignore());
+        for _ in 0..6 {
+            let mut ends = Vec::new();
+            for index in 0..6 {
+                let (end, done) = chare::future();
+                gnats.at(index).insert_on(somewhere(), chare::dice().below(3), done);
+                ends.push(end);
+            }
+            for (index, end) in (0..).zip(ends) {
+                assert_eq!(end.await, index);
+            }
+        }
+        gnats.done_inserting();
+    });
+}
+
 #[test]
 fn arrays_whose_elements_move_are_bound_to_none() {
     let job = Job::in_process(1, 2).run(|| async {

@@ -1,9 +1,9 @@
 //! Planted faults: patches that each break a promise of the runtime, all built into one copy of the tree, where a variable chooses which of
 //! them is there. A campaign that does not find one says so.
 //!
-//! 1. A patch lies in `tests/simulation/planted`, and its file's name is the fault's. What it changes it does only if `planted("NAME")`, which
-//!    is a function of the copy alone.
-//! 2. In front of the patch, `Fault:` says what is wrong, `Found by:` what is to find it, and `Mix:` which test binaries come to that place.
+//! 1. Patches lie in `tests/simulation/planted`, in a file for each area, and each begins with `Name:` and the fault's. What it changes it
+//!    does only if `planted("NAME")`, which is a function of the copy alone.
+//! 2. Behind that, `Fault:` says what is wrong, `Found by:` what is to find it, and `Mix:` which test binaries come to that place.
 //! 3. The copy is what is committed. Its build is an ordinary one, with a target of its own.
 
 use super::failure::Failure;
@@ -11,6 +11,7 @@ use super::mix::{Mix, Run};
 use crate::step::{root, target_directory};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -42,7 +43,8 @@ pub(super) struct Search<'a> {
 /// A fault.
 struct Fault {
     name: String,
-    patch: PathBuf,
+    /// What `patch` takes, which passes over what is in front.
+    patch: String,
     what: String,
     /// What is to find it.
     oracle: String,
@@ -51,22 +53,24 @@ struct Fault {
 }
 
 impl Fault {
+    /// Reads a fault behind its `Name:`.
+    ///
     /// # Errors
-    /// What its file lacks, in words.
-    fn read(patch: PathBuf) -> Result<Self, String> {
-        let text = fs::read_to_string(&patch).map_err(|error| format!("{}: {error}", patch.display()))?;
-        let name = patch.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let lacks = |what: &str| format!("{}: it lacks {what}", patch.display());
+    /// What it lacks, in words.
+    fn read(text: &str) -> Result<Self, String> {
+        let (name, patch) = text.split_once('\n').unwrap_or((text, ""));
+        let name = name.trim().to_owned();
+        let lacks = |what: &str| format!("the planted fault {name}: it lacks {what}");
         let line = |head: &str| {
-            let found = text.lines().find_map(|line| line.strip_prefix(head));
+            let found = patch.lines().find_map(|line| line.strip_prefix(head));
             found.map(|rest| rest.trim().to_owned()).ok_or_else(|| lacks(head))
         };
-        if !text.contains(&format!("planted(\"{name}\")")) {
+        if !patch.contains(&format!("planted(\"{name}\")")) {
             return Err(lacks(&format!("`planted(\"{name}\")`")));
         }
         let (what, oracle, mix) = (line("Fault:")?, line("Found by:")?, line("Mix:")?);
         let mix = mix.split(',').map(|name| name.trim().to_owned()).collect();
-        Ok(Self { name, patch, what, oracle, mix })
+        Ok(Self { patch: patch.to_owned(), name, what, oracle, mix })
     }
 }
 
@@ -85,15 +89,15 @@ pub(super) fn run(search: &Search<'_>) -> Result<(), String> {
         search.profile,
         &names.into_iter().collect::<Vec<_>>(),
     )?;
-    let mut programs = BTreeMap::new();
+    let (mut programs, mut sound) = (BTreeMap::new(), true);
     for binary in mix.binaries() {
-        // Without a fault, which also tells which tests have programs for simulated jobs.
+        // Without a fault, which also tells which tests have programs for simulated jobs. Who fails then finds no fault.
         let ran = mix.run(binary, &Run::of_seeds(search.first, 1));
-        if let Some(failure) = ran.failures.first() {
-            return Err(format!("without any fault, {failure}"));
-        }
-        let quick = ran.tests().into_iter().filter(|(_, took)| *took <= LONGEST_MS);
+        ran.failures.iter().for_each(|failure| println!("without any fault, {failure}"));
+        let fails = |test: &String| ran.failures.iter().any(|failure| failure.test == *test);
+        let quick = ran.tests().into_iter().filter(|(test, took)| *took <= LONGEST_MS && !fails(test));
         programs.insert(binary.name.clone(), quick.map(|(test, _)| test).collect::<Vec<String>>());
+        sound &= ran.failures.is_empty();
     }
     println!("\n{:<34} {:>6} {:>8}  found by", "fault", "seed", "seconds");
     let mut hidden = Vec::new();
@@ -118,7 +122,11 @@ pub(super) fn run(search: &Search<'_>) -> Result<(), String> {
     }
     let all = faults.len();
     println!("{} of {all} found", all - hidden.len());
-    if hidden.is_empty() { Ok(()) } else { Err(format!("not found: {}", hidden.join(", "))) }
+    match (hidden.is_empty(), sound) {
+        (true, true) => Ok(()),
+        (true, false) => Err("programs failed without any fault".to_owned()),
+        (false, _) => Err(format!("not found: {}", hidden.join(", "))),
+    }
 }
 
 /// Looks for a fault by more and more seeds; returns the first failure.
@@ -153,7 +161,15 @@ fn faults() -> Result<Vec<Fault>, String> {
     let mut patches: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     patches.retain(|path| path.extension().is_some_and(|ending| ending == "patch"));
     patches.sort();
-    patches.into_iter().map(Fault::read).collect()
+    let mut faults = Vec::new();
+    for file in patches {
+        let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let of_file = format!("\n{text}");
+        for fault in of_file.split("\nName:").skip(1) {
+            faults.push(Fault::read(fault)?);
+        }
+    }
+    Ok(faults)
 }
 
 /// Copies what is committed, with all faults.
@@ -185,9 +201,13 @@ fn copy(faults: &[Fault]) -> Result<PathBuf, String> {
 }
 
 fn apply(tree: &Path, fault: &Fault) -> Result<(), String> {
+    let what = format!("the patch of {} does not fit the tree any more", fault.name);
     let mut patch = Command::new("patch");
-    patch.current_dir(tree).args(["--strip=1", "--forward", "--silent", "--input"]).arg(&fault.patch);
-    must(&mut patch, &format!("the patch of {} does not fit the tree any more", fault.name))
+    patch.current_dir(tree).args(["--strip=1", "--forward", "--silent"]).stdin(Stdio::piped());
+    let mut patch = patch.spawn().map_err(|error| format!("{what}: {error}"))?;
+    let taken = patch.stdin.take().expect("it is piped").write_all(fault.patch.as_bytes());
+    let status = taken.and_then(|()| patch.wait()).map_err(|error| format!("{what}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{what}: {status}")) }
 }
 
 fn must(command: &mut Command, what: &str) -> Result<(), String> {

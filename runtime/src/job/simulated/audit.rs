@@ -7,11 +7,13 @@
 //! 4. Nobody touches registered memory.
 //! 5. No call waits for buffers, and no message for what is to be created.
 //! 6. Each message that a node has sent to another one has come there.
+//! 7. No home of an element waits for something of it that is under way, and no section is kept that was dissolved.
 
 use crate::model::ids::NodeId;
 use crate::node::Node;
 use crate::node::ledger::Book;
 use crate::pe::Pe;
+use crate::services::section;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -31,6 +33,7 @@ pub(super) fn audit<'a>(
             ));
         }
     }
+    pes.clone().for_each(|pe| faults.extend(kept_at_homes(pe)));
     for node in nodes {
         let own = node.id;
         faults.extend(node.transfers.unfinished().map(|what| format!("{own} has {what}")));
@@ -55,4 +58,18 @@ pub(super) fn audit<'a>(
         }
     }
     faults
+}
+
+/// What a PE still keeps as a home of elements and of members of sections, in words.
+fn kept_at_homes(pe: &Pe) -> Vec<String> {
+    let places = pe.places.borrow();
+    let homes = places.collections().filter_map(|local| Some((&local.info, local.home.as_ref()?)));
+    let elements = homes.flat_map(|(info, home)| {
+        let name = info.chare.name;
+        home.unsettled().map(move |(index, what)| format!("{} waits for {what}: {name}, {index:?}", pe.id))
+    });
+    let sections = section::unforgotten(pe).into_iter();
+    elements
+        .chain(sections.map(|section| format!("{} keeps {section}, which was dissolved", pe.id)))
+        .collect()
 }

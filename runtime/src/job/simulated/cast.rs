@@ -1,6 +1,8 @@
 //! Cast of a simulated job: its nodes and PEs, and in whose surroundings each of their steps runs.
 
+use crate::delivery::polling;
 use crate::job::goodbye::Goodbye;
+use crate::job::life::GOODBYE_PATIENCE;
 use crate::model::ids::NodeId;
 use crate::node::Node;
 use crate::pe::Pe;
@@ -10,6 +12,9 @@ use std::sync::Arc;
 
 /// Whoever has turns: PEs by their numbers, behind them the nodes, which take leave, and the nodes once more, which are to look at their network.
 pub(super) type Actor = u32;
+
+/// Time between two looks of a node that takes leave and still has something to send, in nanoseconds.
+const LEAVE_NS: u64 = 10_000;
 
 /// What becomes of a node.
 pub(super) enum Stage<'a> {
@@ -26,6 +31,28 @@ pub(super) struct SimulatedNode<'a> {
     pub(super) running: u32,
     /// How much longer than others its PEs take.
     pub(super) slowness: u64,
+}
+
+impl SimulatedNode<'_> {
+    /// Goes on to take leave; returns when it has to look again, unless it is gone.
+    pub(super) fn leave(&mut self, now: u64, actor: Actor) -> Option<u64> {
+        let (ambient, node, stage) = (self.ambient, self.node, &mut self.stage);
+        ambient.within(now, actor.into(), || {
+            if matches!(stage, Stage::Runs) {
+                let until = now + GOODBYE_PATIENCE.as_nanos() as u64;
+                *stage = Stage::Leaves { goodbye: Goodbye::leave(node), until };
+            }
+            let Stage::Leaves { goodbye, until } = &mut *stage else { return None };
+            if !goodbye.is_gone() && now < *until {
+                let did = polling::progress(node, None);
+                return Some(if did || !goodbye.is_said() { now + LEAVE_NS } else { *until });
+            }
+            if let Stage::Leaves { goodbye, .. } = std::mem::replace(stage, Stage::Gone) {
+                goodbye.clear();
+            }
+            None
+        })
+    }
 }
 
 pub(super) struct SimulatedPe {

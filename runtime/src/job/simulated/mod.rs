@@ -3,6 +3,7 @@
 //! The runtime is the real one down to [`chare_lrts::Lrts`]. [`made`] makes nodes, [`world`] lets one thing happen after another, [`oracles`]
 //! look at what did, and [`log`] writes it down.
 
+mod agenda;
 mod audit;
 mod cast;
 mod census;

@@ -10,6 +10,7 @@
 //! 4. If nothing can happen any more, or nothing but waiting happens, the job [stands still](Standstill).
 //! 5. In an audited job [oracles](Oracles) look at each node that had an event, until one of them ends.
 
+use super::agenda::{Agenda, Woken};
 use super::audit;
 use super::cast::{Actor, Cast, SimulatedNode, SimulatedPe, Stage};
 use super::drawn::Drawn;
@@ -20,9 +21,8 @@ use super::pauses::Pauses;
 use super::shape::Shape;
 use super::standstill::Standstill;
 use crate::delivery::driven::{self, Turn};
-use crate::delivery::polling;
 use crate::job::goodbye::Goodbye;
-use crate::job::life::{self, GOODBYE_PATIENCE, Main, NodeOptions};
+use crate::job::life::{self, Main, NodeOptions};
 use crate::job::services::SERVICES;
 use crate::model::error::JobError;
 use crate::model::ids::{NodeId, PeId};
@@ -30,14 +30,11 @@ use crate::node::Node;
 use crate::node::ledger::Shared;
 use crate::pe::Pe;
 use chare_lrts::simulated::{Chance, Wires};
-use parking_lot::Mutex;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Wake, Waker};
 use std::time::Duration;
 
 /// The stream of the seed's dice that the world draws from; those of nodes are numbered from 0, and the wires have the last.
@@ -48,9 +45,6 @@ const WAKE_NS: u64 = 200;
 
 /// Time of a turn in which a PE finds nothing to do and may not rest, where a model describes the network, in nanoseconds.
 const LOOK_NS: u64 = 50;
-
-/// Time between two looks of a node that takes leave and still has something to send, in nanoseconds.
-const LEAVE_NS: u64 = 10_000;
 
 /// The end of a simulated job: how, when, what happened, and the marks that were passed.
 pub(super) struct End {
@@ -90,28 +84,14 @@ pub(super) fn run(shape: &Shape, options: &NodeOptions, main: Main) -> End {
     End { result, time, log, marks: made.common.marks() }
 }
 
-/// Notes the PE that was woken.
-struct Woken {
-    pe: Actor,
-    woken: Arc<Mutex<Vec<Actor>>>,
-}
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.woken.lock().push(self.pe);
-    }
-}
-
 /// A simulated job while it runs; see the file's head.
 struct World<'a> {
     wires: &'a Wires,
     cast: Cast<'a>,
-    /// When each PE has its next turn, each node takes leave, and each is to look at its network, if that is planned.
-    next: Vec<Option<u64>>,
-    /// The same, by moment.
-    agenda: BTreeSet<(u64, Actor)>,
+    /// When each PE has its next turn, each node takes leave, and each is to look at its network.
+    agenda: Agenda,
     now: u64,
-    woken: Arc<Mutex<Vec<Actor>>>,
+    woken: Woken,
     dice: ChaCha8Rng,
     /// Least time of a turn, and how much longer it takes at the most, in nanoseconds; nothing where a model describes the network.
     turn_ns: Option<(u64, u64)>,
@@ -161,11 +141,10 @@ impl<'a> World<'a> {
         }
         Self {
             wires: &made.wires,
-            next: vec![None; pes.len() + 2 * nodes.len()],
+            agenda: Agenda::of(pes.len() + 2 * nodes.len()),
             cast: Cast { nodes, pes },
-            agenda: BTreeSet::new(),
             now: 0,
-            woken: Arc::default(),
+            woken: Woken::default(),
             dice,
             turn_ns,
             turn_end: 0,
@@ -183,8 +162,7 @@ impl<'a> World<'a> {
     fn begin(&mut self, main: Main) {
         let mut main = Some(main);
         for actor in 0..self.cast.pes.len() as Actor {
-            let (waker, main) =
-                (Waker::from(Arc::new(Woken { pe: actor, woken: Arc::clone(&self.woken) })), main.take());
+            let (waker, main) = (self.woken.waker(actor), main.take());
             let ((), end) = self.cast.within_until(self.now, actor, |cast| {
                 let pe = &cast.pes[actor as usize].pe;
                 driven::begin(pe, waker, || {
@@ -203,12 +181,11 @@ impl<'a> World<'a> {
 
     /// Lets the next thing happen; returns whether there was any.
     fn go_on(&mut self) -> bool {
-        let turn = self.agenda.first().copied();
+        let turn = self.agenda.first();
         match (self.wires.next_moment(), turn) {
             (Some(arrival), turn) if turn.is_none_or(|(moment, _)| arrival <= moment) => self.arrive(),
             (_, Some((moment, actor))) => {
-                self.agenda.pop_first();
-                self.next[actor as usize] = None;
+                self.agenda.take_first();
                 (self.now, self.turn_end) = (moment, moment);
                 self.act(actor);
             }
@@ -311,24 +288,7 @@ impl<'a> World<'a> {
     fn leave(&mut self, node: usize) {
         let (actor, now) = (self.cast.actor_of(node), self.now);
         self.log.note(now, SimulatedEvent::Leave { node: NodeId(node as u32) });
-        let at = &mut self.cast.nodes[node];
-        let (ambient, shared) = (at.ambient, at.node);
-        let next = ambient.within(now, actor.into(), || {
-            if matches!(at.stage, Stage::Runs) {
-                let until = now + GOODBYE_PATIENCE.as_nanos() as u64;
-                at.stage = Stage::Leaves { goodbye: Goodbye::leave(shared), until };
-            }
-            let Stage::Leaves { goodbye, until } = &mut at.stage else { return None };
-            if !goodbye.is_gone() && now < *until {
-                let did = polling::progress(shared, None);
-                return Some(if did || !goodbye.is_said() { now + LEAVE_NS } else { *until });
-            }
-            if let Stage::Leaves { goodbye, .. } = std::mem::replace(&mut at.stage, Stage::Gone) {
-                goodbye.clear();
-            }
-            None
-        });
-        if let Some(next) = next {
+        if let Some(next) = self.cast.nodes[node].leave(now, actor) {
             self.plan(actor, next);
         }
     }
@@ -347,8 +307,7 @@ impl<'a> World<'a> {
 
     /// Plans turns for those who have news: PEs that were woken, and nodes for whose frames there is room again.
     fn note_news(&mut self) {
-        let woken = std::mem::take(&mut *self.woken.lock());
-        for actor in woken {
+        for actor in self.woken.take() {
             self.plan(actor, self.turn_end + WAKE_NS);
         }
         for node in self.wires.take_roomy() {
@@ -384,20 +343,13 @@ impl<'a> World<'a> {
 
     /// When a PE has its next turn, if it does not rest.
     fn awake_at(&self, actor: Actor) -> Option<u64> {
-        self.next[actor as usize].filter(|_| self.cast.pes[actor as usize].rests_since.is_none())
+        self.agenda.planned(actor).filter(|_| self.cast.pes[actor as usize].rests_since.is_none())
     }
 
     /// Plans a turn, unless an earlier one is planned. A PE has it no earlier than its last one is over.
     fn plan(&mut self, actor: Actor, moment: u64) {
         let moment = self.cast.pes.get(actor as usize).map_or(moment, |at| at.free_at.max(moment));
-        let next = &mut self.next[actor as usize];
-        match *next {
-            Some(planned) if planned <= moment => return,
-            Some(planned) => _ = self.agenda.remove(&(planned, actor)),
-            None => {}
-        }
-        *next = Some(moment);
-        self.agenda.insert((moment, actor));
+        self.agenda.plan(actor, moment);
     }
 
     /// How much longer a PE's turn takes than what it has spent.

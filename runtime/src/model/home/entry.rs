@@ -62,6 +62,17 @@ impl<C, E> Entry<C, E> {
         Self { residence: Residence::Home, journey, pins: 0, copies: 0, standing, contributions }
     }
 
+    /// What is under way of the element, in words.
+    #[cfg(feature = "sim")]
+    pub(super) fn unsettled(&self) -> Option<&'static str> {
+        match self.residence {
+            Residence::Coming { .. } | Residence::Moving { .. } => Some("the news of its arrival"),
+            Residence::Lost { .. } => Some("the news of its end"),
+            Residence::Home | Residence::Ended(_) => Some("something of its journey, which is over"),
+            Residence::Elsewhere { .. } => (self.pins > 0).then_some("the delivery of a pinned call"),
+        }
+    }
+
     /// Finds the element, for a call that has come to its home, perhaps back; pins it where the call is sent for the second time.
     pub(super) fn search(&mut self, sought: Option<Sought>, rules: Rules) -> Search {
         let (at, stay) = match self.residence {

@@ -351,8 +351,7 @@ impl<C, E> Home<C, E> {
         Ok(entry.pins == 0)
     }
 
-    /// Takes a contribution of an element elsewhere, or of one that was: the one with this number. [`Home::next_contribution`] gives those
-    /// whose turn it is.
+    /// Takes the contribution of this number, of an element elsewhere or of one that was; see [`Home::next_contribution`].
     ///
     /// # Errors
     /// When there can be none of that number, in words.
@@ -376,11 +375,16 @@ impl<C, E> Home<C, E> {
         }
     }
 
-    /// Gives the next contribution of an element whose turn it is, and the element's standing, which changes by it; asked for again until
-    /// there is none.
+    /// Gives the next contribution whose turn it is, and its element's standing, which changes by it; asked for until there is none.
     pub(crate) fn next_contribution(&mut self, index: Index) -> Option<(C, &mut Standing)> {
         let entry = self.entries.get_mut(&index)?;
         Some((entry.contributions.take()?, &mut entry.standing))
+    }
+
+    /// The elements that wait for something under way, and for what: none once nothing is in flight.
+    #[cfg(feature = "sim")]
+    pub(crate) fn unsettled(&self) -> impl Iterator<Item = (Index, &'static str)> {
+        self.entries.iter().filter_map(|(index, entry)| Some((*index, entry.unsettled()?)))
     }
 
     /// The entry of an index, for a message about a stay.

@@ -1,5 +1,7 @@
 //! The end of sections: their members stay, and PEs forget what they keep of the section.
 
+#[cfg(feature = "sim")]
+use super::members_at_home::LocalSection;
 use super::members_at_home::{Seat, state};
 use super::message::tell;
 use super::news::SectionEvent;
@@ -77,6 +79,15 @@ fn forget_if_over(pe: &Pe, section: SectionId) {
     for (at, members) in away {
         tell(pe, at, section, SectionEvent::Forgotten { members });
     }
+}
+
+/// The sections that were dissolved and are not forgotten on a PE.
+#[cfg(feature = "sim")]
+pub(crate) fn unforgotten(pe: &Pe) -> Vec<SectionId> {
+    let sections = state(pe).borrow();
+    let is_dissolved = |local: &LocalSection| local.is_dissolved || local.calls_due.is_some();
+    let kept = sections.known.iter().filter(|(_, local)| is_dissolved(local));
+    kept.map(|(section, _)| *section).collect()
 }
 
 /// On the PE where these members live, or did: forgets their counts for the section.

@@ -93,7 +93,7 @@ pub(super) fn state(pe: &Pe) -> &RefCell<Sections> {
 #[derive(Default)]
 pub(super) struct Sections {
     /// In boxes, so that the table's free places are small.
-    known: FxHashMap<SectionId, Box<LocalSection>>,
+    pub(super) known: FxHashMap<SectionId, Box<LocalSection>>,
     /// Sections formed on this PE whose members' homes are not known yet.
     forming: FxHashMap<SectionId, Forming>,
     /// The sections of members that have their home here.

@@ -35,6 +35,8 @@ mod tree;
 pub(crate) use calls::SectionCall;
 pub(crate) use contributing::contribute;
 pub(crate) use dissolving::dissolve;
+#[cfg(feature = "sim")]
+pub(crate) use dissolving::unforgotten;
 pub(crate) use formed::tell_when_formed;
 pub(crate) use forming::form;
 pub(crate) use message::ID;
