@@ -136,7 +136,10 @@ pub(crate) fn on_simulated_paths<Fut>(
             let simulation = chare::Simulation::new(nodes, pes).hosts(1 + seed as u32 % nodes).seed(seed);
             let began = clock::now();
             let outcome = with(simulation.chance(asked_chance()).audited()).run(main.clone());
-            let which = format!("{nodes}x{pes}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1)");
+            let messages = outcome.messages();
+            let which = format!(
+                "{nodes}x{pes}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1, {messages} messages)"
+            );
             let failed = match outcome.code() {
                 Ok(0) => None,
                 Ok(code) => Some(format!("{which}: it ended with {code}")),

@@ -18,6 +18,8 @@ pub(super) struct Job {
     pub(super) nodes: u32,
     pub(super) pes: u32,
     pub(super) seed: u64,
+    /// How many messages had been sent when it failed.
+    pub(super) messages: u64,
 }
 
 impl Failure {
@@ -56,15 +58,18 @@ impl Job {
         let (shape, rest) = line.split_once(", simulated by seed ")?;
         let (nodes, pes) = shape.rsplit(' ').next()?.split_once('x')?;
         let (seed, rest) = rest.split_once(" (")?;
-        let said = rest.split_once(')').map_or("", |(_, said)| said.trim_start_matches(':').trim());
-        Some((Self { nodes: nodes.parse().ok()?, pes: pes.parse().ok()?, seed: seed.parse().ok()? }, said))
+        let (how, said) = rest.split_once("): ")?;
+        let messages = how.split_once(", ")?.1.strip_suffix(" messages")?;
+        let (nodes, pes) = (nodes.parse().ok()?, pes.parse().ok()?);
+        let (seed, messages) = (seed.parse().ok()?, messages.parse().ok()?);
+        Some((Self { nodes, pes, seed, messages }, said.trim()))
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}", self.binary, self.test)?;
-        if let Some(Job { nodes, pes, seed }) = &self.job {
+        if let Some(Job { nodes, pes, seed, .. }) = &self.job {
             write!(out, ", {nodes}x{pes}, seed {seed}")?;
         }
         write!(out, ": {}", self.said)
@@ -80,11 +85,11 @@ mod tests {
         let lines = "\
 3 a mark
 test 12 calls
-failed calls 4x2, simulated by seed 17 (CHARE_TEST_SEEDS=17+1): the job stands still: 2 wait
+failed calls 4x2, simulated by seed 17 (CHARE_TEST_SEEDS=17+1, 40 messages): the job stands still: 2 wait
 ";
         let told = Failure::told("moving", lines);
         assert_eq!(told.len(), 1);
-        assert_eq!(told[0].job, Some(Job { nodes: 4, pes: 2, seed: 17 }));
+        assert_eq!(told[0].job, Some(Job { nodes: 4, pes: 2, seed: 17, messages: 40 }));
         assert_eq!((told[0].test.as_str(), told[0].said.as_str()), ("calls", "the job stands still: 2 wait"));
         let output = "test calls ... FAILED\ntest other ... FAILED\ntest third ... ok\n";
         let others = Failure::others("moving", output, &told);

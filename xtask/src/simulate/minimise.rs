@@ -1,41 +1,69 @@
-//! Minimiser: tries a job that failed with less chance, fewer nodes and fewer PEs, for as long as it fails in the same way.
+//! Minimiser: tries a job that failed with fewer nodes and PEs, less chance and by other seeds, for as long as it fails in the same way.
 
 use super::failure::{Failure, Job};
-use super::mix::{Mix, Run};
+use super::mix::{Binary, Mix, Run};
 
 /// The parts of chance: see `chare::Chance`. Those first without which a job is easiest to follow.
 const PARTS: [&str; 9] =
     ["knobs", "order", "refusals", "bursts", "pauses", "late", "room", "turns", "weather"];
 
-/// Returns what to type to see the least job that fails.
-pub(super) fn minimise(mix: &Mix, failure: &Failure, profile: &str) -> String {
-    let Failure { binary, test, job: Some(job), .. } = failure else {
+/// Other seeds that are tried, to see whether one fails after fewer messages.
+const OTHER_SEEDS: u64 = 24;
+
+/// A program that failed, and how it is run.
+struct Case<'a> {
+    mix: &'a Mix,
+    binary: &'a Binary,
+    failure: &'a Failure,
+    planted: Option<&'a str>,
+}
+
+impl Case<'_> {
+    /// Runs the program by a seed; returns the job that failed as the first one did, if one does.
+    fn fails(&self, seed: u64, parts: &[&str], shape: (u32, u32)) -> Option<Job> {
+        let run = Run {
+            filter: vec![self.failure.test.clone()],
+            is_exact: true,
+            chance: Some(parts.join(",")),
+            shape: Some(shape),
+            planted: self.planted.map(str::to_owned),
+            ..Run::of_seeds(seed, 1)
+        };
+        let failures = self.mix.run(self.binary, &run).failures.into_iter();
+        failures.filter(|other| other.kind() == self.failure.kind()).find_map(|other| other.job)
+    }
+}
+
+/// Returns how small the least job is that fails, and what to type to see it. `planted` is the fault that was planted, if any was.
+pub(super) fn minimise(mix: &Mix, failure: &Failure, planted: Option<&str>, profile: &str) -> String {
+    let Failure { binary: name, job: Some(job), .. } = failure else {
         return "it names no job that could be repeated".to_owned();
     };
-    let Some(of_test) = mix.binary(binary) else { return "it is of no test binary of this mix".to_owned() };
+    let Some(binary) = mix.binary(name) else { return "it is of no test binary of this mix".to_owned() };
+    let case = Case { mix, binary, failure, planted };
     let (mut parts, mut shape) = (PARTS.to_vec(), (job.nodes, job.pes));
-    let fails = |parts: &[&str], shape: (u32, u32)| {
-        let (filter, chance) = (vec![test.clone()], Some(parts.join(",")));
-        let run = Run { filter, is_exact: true, chance, shape: Some(shape), ..Run::of_seeds(job.seed, 1) };
-        let ran = mix.run(of_test, &run);
-        ran.failures.iter().any(|other| other.kind() == failure.kind())
+    let Some(mut least) = case.fails(job.seed, &parts, shape) else {
+        return format!("it does not fail again: {}", line(failure, job, &parts, profile));
     };
-    if !fails(&parts, shape) {
-        return format!("it does not fail again: {}", line(failure, job, None, profile));
-    }
-    for part in PARTS {
-        let fewer: Vec<&str> = parts.iter().copied().filter(|one| *one != part).collect();
-        if fails(&fewer, shape) {
-            parts = fewer;
-        }
-    }
     for fewer in smaller(shape) {
-        if fails(&parts, fewer) {
-            shape = fewer;
+        if let Some(job) = case.fails(job.seed, &parts, fewer) {
+            (shape, least) = (fewer, job);
             break;
         }
     }
-    line(failure, job, Some((&parts, shape)), profile)
+    for part in PARTS {
+        let fewer: Vec<&str> = parts.iter().copied().filter(|one| *one != part).collect();
+        if let Some(job) = case.fails(job.seed, &fewer, shape) {
+            (parts, least) = (fewer, job);
+        }
+    }
+    for seed in 0..OTHER_SEEDS {
+        if let Some(job) = case.fails(seed, &parts, shape).filter(|job| job.messages < least.messages) {
+            least = job;
+        }
+    }
+    let (chance, messages) = (parts.len(), least.messages);
+    format!("{chance} parts of chance, {messages} messages: {}", line(failure, &least, &parts, profile))
 }
 
 /// All smaller shapes, from the smallest on.
@@ -46,14 +74,12 @@ fn smaller((nodes, pes): (u32, u32)) -> Vec<(u32, u32)> {
     all
 }
 
-fn line(failure: &Failure, job: &Job, least: Option<(&[&str], (u32, u32))>, profile: &str) -> String {
-    let Failure { binary, test, .. } = failure;
-    let least = least.map_or_else(String::new, |(parts, (nodes, pes))| {
-        format!("CHARE_TEST_CHANCE={} CHARE_TEST_SHAPE={nodes}x{pes} ", parts.join(","))
-    });
+fn line(failure: &Failure, job: &Job, parts: &[&str], profile: &str) -> String {
+    let (Failure { binary, test, .. }, Job { nodes, pes, seed, .. }) = (failure, job);
+    let chance = parts.join(",");
     format!(
-        "CHARE_TEST_SEEDS={}+1 {least}cargo test -p chare --features sim --profile {profile} --test {binary} {test} -- --exact",
-        job.seed
+        "CHARE_TEST_SEEDS={seed}+1 CHARE_TEST_CHANCE={chance} CHARE_TEST_SHAPE={nodes}x{pes} cargo test -p chare --features sim --profile \
+         {profile} --test {binary} {test} -- --exact"
     )
 }
 
@@ -65,7 +91,7 @@ mod tests {
     fn smaller_jobs_come_first() {
         assert_eq!(smaller((2, 2)), [(1, 1), (1, 2), (2, 1)]);
         assert_eq!(smaller((1, 1)), []);
-        let job = Job { nodes: 2, pes: 2, seed: 7 };
+        let job = Job { nodes: 2, pes: 1, seed: 7, messages: 30 };
         let failure = Failure {
             binary: "moving".to_owned(),
             test: "kinds::all".to_owned(),
@@ -73,7 +99,7 @@ mod tests {
             said: String::new(),
         };
         assert_eq!(
-            line(&failure, &job, Some((&["late"], (2, 1))), "simulation"),
+            line(&failure, &job, &["late"], "simulation"),
             "CHARE_TEST_SEEDS=7+1 CHARE_TEST_CHANCE=late CHARE_TEST_SHAPE=2x1 cargo test -p chare --features sim --profile simulation --test \
              moving kinds::all -- --exact"
         );

@@ -96,7 +96,7 @@ fn campaign(options: &Options) -> Result<(), String> {
         println!("{:<20} {programs} programs, {seeds} seeds, {seconds:.1} s, {failed} failures", binary.name);
     }
     for failure in &failures {
-        println!("\n{failure}\n  {}", minimise::minimise(&mix, failure, &options.profile));
+        println!("\n{failure}\n  {}", minimise::minimise(&mix, failure, None, &options.profile));
     }
     let unreached = marks.print();
     let is_whole = test.is_none() && options.binary.is_empty() && seeds >= marks::SEEDS_MIN;

@@ -7,6 +7,7 @@
 //! 3. The copy is what is committed. Its build is an ordinary one, with a target of its own.
 
 use super::failure::Failure;
+use super::minimise::minimise;
 use super::mix::{Mix, Run};
 use crate::step::{root, target_directory};
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,10 +107,12 @@ pub(super) fn run(search: &Search<'_>) -> Result<(), String> {
         let found = find(&mix, &programs, fault, search);
         let seconds = began.elapsed().as_secs_f64();
         match found {
-            Some(Failure { binary, test, job, said }) => {
-                let seed = job.map_or_else(|| "?".to_owned(), |job| job.seed.to_string());
-                let said: String = said.chars().take(110).collect();
+            Some(failure) => {
+                let seed = failure.job.as_ref().map_or_else(|| "?".to_owned(), |job| job.seed.to_string());
+                let said: String = failure.said.chars().take(110).collect();
+                let Failure { binary, test, .. } = &failure;
                 println!("{:<34} {seed:>6} {seconds:>8.1}  {said} [{binary}: {test}]", fault.name);
+                println!("  {}", minimise(&mix, &failure, Some(&fault.name), search.profile));
             }
             None => {
                 println!(

@@ -240,8 +240,8 @@ impl Simulation {
     }
 
     pub(crate) fn run_main(self, main: Main) -> Simulated {
-        let world::End { result, time, log, marks } = world::run(&self.shape, &self.options, main);
-        Simulated { result, time, log, marks }
+        let world::End { result, time, messages, log, marks } = world::run(&self.shape, &self.options, main);
+        Simulated { result, time, messages, log, marks }
     }
 
     pub(crate) fn with_options(mut self, options: NodeOptions) -> Self {
@@ -255,6 +255,7 @@ impl Simulation {
 pub struct Simulated {
     result: Result<i32, JobError>,
     time: Duration,
+    messages: u64,
     log: log::Log,
     marks: Vec<(&'static str, u64)>,
 }
@@ -271,6 +272,11 @@ impl Simulated {
     /// The virtual time that the job took, until the last PE was over.
     pub fn time(&self) -> Duration {
         self.time
+    }
+
+    /// How many messages were sent that quiescence waits for: within nodes and between them, also by the runtime.
+    pub fn messages(&self) -> u64 {
+        self.messages
     }
 
     /// A hash of all that happened: each step of a PE and each frame that arrived, with its moment and its bytes.

@@ -29,6 +29,7 @@ use crate::model::ids::{NodeId, PeId};
 use crate::node::Node;
 use crate::node::ledger::Shared;
 use crate::pe::Pe;
+use crate::services::quiescence::Sums;
 use chare_lrts::simulated::{Chance, Wires};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -50,6 +51,7 @@ const LOOK_NS: u64 = 50;
 pub(super) struct End {
     pub(super) result: Result<i32, JobError>,
     pub(super) time: Duration,
+    pub(super) messages: u64,
     pub(super) log: Log,
     pub(super) marks: Vec<(&'static str, u64)>,
 }
@@ -68,20 +70,21 @@ pub(super) fn run(shape: &Shape, options: &NodeOptions, main: Main) -> End {
         Ok(made) => made,
         Err(error) => {
             let (time, log) = (Duration::ZERO, Log::default());
-            return End { result: Err(error), time, log, marks: Vec::new() };
+            return End { result: Err(error), time, messages: 0, log, marks: Vec::new() };
         }
     };
     let mut world = World::new(shape, &drawn, options, &made);
     let main = if shape.is_audited { with_audit(main, &world.audit_due) } else { main };
     world.begin(main);
     while world.go_on() {}
+    let messages = world.cast.nodes.iter().map(|at| Sums::of_node(at.node).sent).sum();
     let (mut result, time, log) = world.finish();
     let kept = made.nodes.iter().filter(|node| Arc::strong_count(node) > 1).count();
     if shape.is_audited && result.is_ok() && kept > 0 {
         let what = format!("{kept} nodes are kept by something that outlives the job");
         result = Err(JobError::Audit { what });
     }
-    End { result, time, log, marks: made.common.marks() }
+    End { result, time, messages, log, marks: made.common.marks() }
 }
 
 /// A simulated job while it runs; see the file's head.
