@@ -92,7 +92,8 @@ impl Runner {
 
     #[entry]
     fn report(&mut self, done: Callback<u64>) {
-        self.contribute(sum(std::mem::take(&mut self.handed)), done);
+        let handed = std::mem::take(&mut self.handed);
+        self.contribute(sum(handed), done);
     }
 }
 
