@@ -6,11 +6,11 @@
 //!    the buffer next waits for that, on its stream.
 //! 3. Both need no device where nobody serializes: a value that is moved stays what it is.
 
+use crate::buffer::copying::in_pieces;
 use crate::buffer::exclusive::DeviceBufferMut;
 use crate::buffer::shared::DeviceBuffer;
 use crate::device::Device;
 use crate::stream::Stream;
-use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
 use crate::words::priority::Priority;
 use bytemuck::Pod;
@@ -19,12 +19,7 @@ use serde::de::{Error as _, Visitor};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-
-/// Bytes of a piece, as long as there is pinned memory for it; and the shortest that is tried.
-const PIECE_BYTES: usize = 1 << 20;
-const PIECE_BYTES_MIN: usize = 4 << 10;
 
 /// A function that names the device on which the calling thread's values are made, and the stream that writes and reads them.
 pub type ValuesBy = fn() -> Result<(Device, Stream), DeviceError>;
@@ -55,52 +50,12 @@ pub fn deserialize_by(named: ValuesBy) {
     let _ = NAMED.set(named);
 }
 
-/// Waits for a stream, on this thread.
-fn wait(on: &Stream) -> Result<(), DeviceError> {
-    let refused = |error| DeviceError::Refused {
-        operation: "waiting for a stream",
-        device: "the host".to_owned(),
-        cause: format!("{error}"),
-    };
-    let bell = Bell::new().map_err(refused)?;
-    on.ring(&bell)?;
-    bell.wait().map_err(refused)
-}
-
-/// Has a command given for each piece of so many bytes; pieces get shorter where there is no room.
-fn in_pieces(
-    on: &Stream,
-    len: usize,
-    mut give: impl FnMut(Range<usize>) -> Result<(), DeviceError>,
-) -> Result<(), DeviceError> {
-    let (mut at, mut most) = (0, PIECE_BYTES);
-    while at < len {
-        let end = len.min(at + most);
-        match give(at..end) {
-            Ok(()) => at = end,
-            Err(DeviceError::NoRoom { .. }) if most > PIECE_BYTES_MIN => {
-                wait(on)?;
-                most /= 2;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
 /// What a buffer holds, when who wrote it and the copies are past that.
 fn to_host(buffer: &DeviceBuffer<u8>) -> Result<Vec<u8>, DeviceError> {
     let named = NAMED.get().and_then(|named| named().ok());
     let on = named.map(|(_, stream)| stream).filter(|stream| stream.check_memory(buffer.span()).is_ok());
     let on = on.map_or_else(|| buffer.device().stream(Priority::Normal), Ok)?;
-    let mut bytes = Vec::with_capacity(buffer.len());
-    in_pieces(&on, buffer.len(), |piece| {
-        let mut landed = buffer.part(piece).read(&on)?;
-        wait(&on)?;
-        bytes.extend_from_slice(landed.elements()?.expect("the stream is past it"));
-        Ok(())
-    })?;
-    Ok(bytes)
+    buffer.to_vec(&on)
 }
 
 /// A buffer of these bytes, on the named device.

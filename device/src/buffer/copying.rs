@@ -9,20 +9,97 @@ use crate::buffer::shared::DeviceBuffer;
 use crate::memory::pinned::Pinned;
 use crate::method::{Method, Way};
 use crate::stream::{Lanes, Stream};
+use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
 use bytemuck::Pod;
 use chare_layout::Plan;
+use std::ops::Range;
 use std::sync::Arc;
 
+/// Bytes of a piece, as long as there is pinned memory for it; and the shortest that is tried.
+const PIECE_BYTES: usize = 1 << 20;
+const PIECE_BYTES_MIN: usize = 4 << 10;
+
+/// Waits for a stream, on this thread.
+fn wait(on: &Stream) -> Result<(), DeviceError> {
+    let refused = |error| DeviceError::Refused {
+        operation: "waiting for a stream",
+        device: "the host".to_owned(),
+        cause: format!("{error}"),
+    };
+    let bell = Bell::new().map_err(refused)?;
+    on.ring(&bell)?;
+    bell.wait().map_err(refused)
+}
+
+/// Has a command given for each piece of so many bytes; pieces get shorter where there is no room.
+pub(crate) fn in_pieces(
+    on: &Stream,
+    len: usize,
+    mut give: impl FnMut(Range<usize>) -> Result<(), DeviceError>,
+) -> Result<(), DeviceError> {
+    let (mut at, mut most) = (0, PIECE_BYTES);
+    while at < len {
+        let end = len.min(at + most);
+        match give(at..end) {
+            Ok(()) => at = end,
+            Err(DeviceError::NoRoom { .. }) if most > PIECE_BYTES_MIN => {
+                wait(on)?;
+                most /= 2;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+impl<T: Pod> DeviceBuffer<T> {
+    /// Its elements on the host. Waits, on this thread, for who wrote them and for their copy, a piece of pinned memory at a time: so it may
+    /// be longer than all of that.
+    ///
+    /// ```
+    /// use chare_device::{DeviceBufferMut, Priority, Software};
+    /// # fn main() -> Result<(), chare_device::DeviceError> {
+    /// let device = Software { pinned_bytes: 2 << 20, ..Software::default() }.open();
+    /// let stream = device.stream(Priority::Normal)?;
+    /// let mut long = DeviceBufferMut::<u32>::new(&device, 1 << 20)?;
+    /// long.write(&stream, &vec![7; 1 << 20])?;
+    /// assert!(long.freeze().to_vec(&stream)?.into_iter().all(|element| element == 7));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`DeviceError::NoRoom`] if others hold all pinned memory, and those of [`Stream::copy`].
+    pub fn to_vec(&self, on: &Stream) -> Result<Vec<T>, DeviceError> {
+        let mut elements = vec![<T as bytemuck::Zeroable>::zeroed(); self.len()];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
+        let source = self.clone().into_bytes();
+        in_pieces(on, source.len(), |piece| {
+            let mut landed = source.part(piece.clone()).read(on)?;
+            wait(on)?;
+            bytes[piece].copy_from_slice(landed.elements()?.expect("the stream is past it"));
+            Ok(())
+        })?;
+        Ok(elements)
+    }
+}
+
 impl<T: Pod> DeviceBufferMut<T> {
-    /// Copies elements of the host to it, by way of pinned memory: the slice may be changed at once.
+    /// Copies elements of the host to it, by way of pinned memory: the slice may be changed at once. What is longer than half of that goes a
+    /// piece at a time, and waits on this thread while there is no room for the next one.
     ///
     /// # Errors
     /// [`DeviceError::Lengths`] if there are not as many, [`DeviceError::NoRoom`] while the pinned memory is in use, and those of
     /// [`Stream::copy`].
     pub fn write(&mut self, on: &Stream, elements: &[T]) -> Result<(), DeviceError> {
         let bytes: &[u8] = bytemuck::cast_slice(elements);
-        let mut staged = self.device().pinned(bytes.len() as u64)?;
+        let mut staged = match self.device().pinned(bytes.len() as u64) {
+            Err(DeviceError::NoRoom { asked, most, .. }) if asked > most / 2 => {
+                return self.write_in_pieces(on, bytes);
+            }
+            staged => staged?,
+        };
         staged.bytes().expect("nobody else has a share in new memory").copy_from_slice(bytes);
         self.used(on, |span| {
             // SAFETY: the stream waits for all others that use this memory, and those after it for the stream; the staged bytes are the
@@ -31,7 +108,27 @@ impl<T: Pod> DeviceBufferMut<T> {
         })
     }
 
-    /// Copies it to the host.
+    fn write_in_pieces(&mut self, on: &Stream, bytes: &[u8]) -> Result<(), DeviceError> {
+        let (from, to) = (bytes.len() as u64, self.span().len());
+        if from != to {
+            return Err(DeviceError::Lengths { from, to });
+        }
+        let device = self.device().clone();
+        in_pieces(on, bytes.len(), |piece| {
+            let mut staged = device.pinned(piece.len() as u64)?;
+            staged
+                .bytes()
+                .expect("nobody else has a share in new memory")
+                .copy_from_slice(&bytes[piece.clone()]);
+            self.used(on, |span| {
+                let part = span.part(piece.start as u64..piece.end as u64)?;
+                // SAFETY: as in `write`.
+                unsafe { on.copy(&staged.span(), &part) }
+            })
+        })
+    }
+
+    /// Copies it to the host. What is longer than the pinned memory is read by [`to_vec`](DeviceBuffer::to_vec).
     ///
     /// # Errors
     /// [`DeviceError::NoRoom`] while the pinned memory is in use, and those of [`Stream::copy`].

@@ -8,7 +8,7 @@
 
 pub(crate) mod batch;
 mod computed;
-mod copying;
+pub(crate) mod copying;
 pub(crate) mod exclusive;
 pub(crate) mod landed;
 mod order;

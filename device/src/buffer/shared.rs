@@ -191,7 +191,7 @@ impl<T: Pod> DeviceBuffer<T> {
         kept
     }
 
-    /// Copies it to the host.
+    /// Copies it to the host. What is longer than the pinned memory is read by [`to_vec`](Self::to_vec).
     ///
     /// # Errors
     /// [`DeviceError::NoRoom`] while the pinned memory is in use, and those of [`Stream::copy`].

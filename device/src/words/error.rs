@@ -28,7 +28,7 @@ pub enum DeviceError {
     },
     /// Staging memory is in use, for now; or never has as much.
     #[error(
-        "{asked} bytes of pinned memory were asked for, and do not fit the {most} bytes of {device} beside those in use: try again when a transfer has ended, or in shorter chunks"
+        "{asked} bytes of pinned memory were asked for, and do not fit the {most} bytes of {device} beside those in use: try again when a transfer has ended, or in shorter chunks, as `to_vec` reads and `write` writes"
     )]
     NoRoom {
         /// Which device.

@@ -1,7 +1,7 @@
 //! Buffers: what streams do with them is in order, and nobody says so.
 
-use crate::rig::{Rig, arrived, copy, finish, pattern};
-use chare_device::{DeviceBufferMut, DeviceError, Method, Stream};
+use crate::rig::{MEMORY_BYTES, Rig, arrived, copy, finish, pattern};
+use chare_device::{DeviceBufferMut, DeviceError, Method, Priority, Stream};
 use chare_layout::{Layout, Plan, Raw};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -26,6 +26,21 @@ pub(crate) fn streams_take_turns_on_a_buffer(rig: &Rig) {
     }
     for (round, by, landed) in reads {
         assert!(arrived(landed, by) == pattern(LEN, round as u64), "round {round}");
+    }
+}
+
+pub(crate) fn what_is_longer_than_the_pinned_memory_is_written_and_read(rig: &Rig) {
+    let device = rig.kind.open(MEMORY_BYTES, 4 << 20).expect("a device");
+    let stream = device.stream(Priority::Normal).expect("a stream");
+    // A pool has no room for a piece of nearly its own length, either.
+    for len in [3 << 20, 4 << 20, (16 << 20) + 12] {
+        let mut long = DeviceBufferMut::<u32>::new(&device, len / 4).expect("memory");
+        let elements: Vec<u32> =
+            (0..len as u32 / 4).map(|element| element.wrapping_mul(0x9e37_79b9)).collect();
+        long.write(&stream, &elements).expect("pieces");
+        assert!(matches!(long.write(&stream, &elements[1..]), Err(DeviceError::Lengths { .. })));
+        let read = long.freeze().to_vec(&stream).expect("pieces");
+        assert!(read == elements, "{len} bytes");
     }
 }
 

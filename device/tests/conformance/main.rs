@@ -24,7 +24,8 @@ macro_rules! suite {
             memory: memory_that_is_dropped_stays_until_the_stream_is_past pinned_memory_shows_its_bytes_to_one_owner
                 pinned_memory_has_a_bound device_memory_has_a_bound kept_memory_comes_back blocks_are_aligned_and_apart
                 networks_find_memory_that_they_may_register;
-            buffers: streams_take_turns_on_a_buffer a_shared_buffer_is_read_by_many_and_written_after
+            buffers: streams_take_turns_on_a_buffer what_is_longer_than_the_pinned_memory_is_written_and_read
+                a_shared_buffer_is_read_by_many_and_written_after
                 parts_are_buffers_of_their_own bytes_and_parts_share_memory_and_order
                 plans_stage_and_unstage who_reads_waits_for_writes_that_were_told_later a_loan_ends_once_with_the_uses_that_are_left
                 steps_go_from_buffer_to_buffer what_a_stream_does_for_the_user_is_waited_for
