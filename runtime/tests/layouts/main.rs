@@ -97,8 +97,7 @@ fn what_is_selected_lands_where_a_layout_says() {
     });
 }
 
-/// In simulated jobs a node may have room for one list, or for three: so some go, and are told again, while messages that name them are on
-/// their way.
+/// Several lists, each sent more often in some turns than in others, with several messages on their way.
 #[test]
 fn lists_that_take_turns_arrive() {
     on_every_path(&[(2, 1), (3, 1)], || async {
@@ -124,7 +123,7 @@ fn lists_that_take_turns_arrive() {
     });
 }
 
-/// More lists than a node keeps, each as often as it takes to be told, and known: the first ones have gone when they come again.
+/// More lists than a node keeps, each sent four times, and the first ones again.
 #[test]
 fn more_lists_than_a_node_keeps_arrive() {
     let job = Job::in_process(2, 1);
