@@ -103,8 +103,8 @@ struct Gnat {
 impl Gnat {
     #[entry]
     fn new(flights: u64, done: Callback<u64>) -> Self {
-        let gnat = Self { flights, done };
-        gnat.this_chare().live();
+        let mut gnat = Self { flights, done };
+        gnat.live();
         gnat
     }
 

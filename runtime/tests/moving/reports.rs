@@ -313,18 +313,28 @@ impl Region {
     }
 }
 
+async fn split_and_join() {
+    let regions = RegionProxy::create(ArrayOptions::empty().dynamic(), Callback::ignore());
+    for depth in 1..=4 {
+        let (parts, top) = chare::future();
+        regions.at(1).insert_on(somewhere(), top);
+        regions.at(1).split(depth);
+        assert_eq!(parts.await, 1 << depth);
+    }
+    regions.done_inserting();
+}
+
 #[test]
 fn elements_split_and_join_on_any_pe() {
-    on_every_path(&SHAPES, || async {
-        let regions = RegionProxy::create(ArrayOptions::empty().dynamic(), Callback::ignore());
-        for depth in 1..=4 {
-            let (parts, top) = chare::future();
-            regions.at(1).insert_on(somewhere(), top);
-            regions.at(1).split(depth);
-            assert_eq!(parts.await, 1 << depth);
-        }
-        regions.done_inserting();
-    });
+    on_every_path(&SHAPES, split_and_join);
+}
+
+/// The successor took the leave of an element that had ended: it said that it stayed, or went.
+#[cfg(feature = "sim")]
+#[test]
+fn leave_to_go_is_for_one_element_and_not_for_the_next_of_its_index() {
+    let job = chare::Simulation::new(2, 2).seed(10).chance(chare::Chance::ALL).audited();
+    assert_eq!(job.run(split_and_join).code().unwrap(), 0);
 }
 
 /// Wishes to move when it comes to a sync.

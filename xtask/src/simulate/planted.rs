@@ -175,32 +175,58 @@ fn faults() -> Result<Vec<Fault>, String> {
     Ok(faults)
 }
 
-/// Copies what is committed, with all faults.
+/// Copies what is committed, with all faults; returns the copy. What has not changed since the last one stays as old as it is, so that Cargo
+/// does not build it again.
 ///
 /// # Errors
 /// Which step failed, in words.
 fn copy(faults: &[Fault]) -> Result<PathBuf, String> {
     let tree = target_directory().join("planted");
+    let fresh = tree.with_extension("fresh");
     let said = |error: std::io::Error| format!("{}: {error}", tree.display());
-    if tree.exists() {
-        fs::remove_dir_all(&tree).map_err(said)?;
+    if fresh.exists() {
+        fs::remove_dir_all(&fresh).map_err(said)?;
     }
-    fs::create_dir_all(&tree).map_err(said)?;
+    fs::create_dir_all(&fresh).map_err(said)?;
     let mut archive = Command::new("git");
     archive.current_dir(root()).args(["archive", "HEAD"]).stdout(Stdio::piped());
     let mut archive = archive.spawn().map_err(said)?;
-    // Without the times of the commit: Cargo builds what is newer than what it has built.
     let mut unpack = Command::new("tar");
-    unpack.args(["-x", "-m", "-C"]).arg(&tree).stdin(archive.stdout.take().expect("it is piped"));
+    unpack.args(["-x", "-C"]).arg(&fresh).stdin(archive.stdout.take().expect("it is piped"));
     must(&mut unpack, "unpacking the copy")?;
     archive.wait().map_err(said)?;
-    let switch = tree.join("lrts/src/lib.rs");
+    let switch = fresh.join("lrts/src/lib.rs");
     let lines = fs::read_to_string(&switch).map_err(said)? + SWITCH;
     fs::write(&switch, lines).map_err(said)?;
     for fault in faults {
-        apply(&tree, fault)?;
+        apply(&fresh, fault)?;
     }
+    take_over(&fresh, &tree).map_err(said)?;
+    fs::remove_dir_all(&fresh).map_err(said)?;
     Ok(tree)
+}
+
+/// Makes a folder the same as a fresh one, and touches only what differs.
+fn take_over(fresh: &Path, folder: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match (fresh.join(entry.file_name()).exists(), entry.file_type()?.is_dir()) {
+            (true, _) => {}
+            (false, true) => fs::remove_dir_all(entry.path())?,
+            (false, false) => fs::remove_file(entry.path())?,
+        }
+    }
+    for entry in fs::read_dir(fresh)? {
+        let entry = entry?;
+        let (from, to) = (entry.path(), folder.join(entry.file_name()));
+        if entry.file_type()?.is_dir() {
+            take_over(&from, &to)?;
+        } else if fs::read(&to).ok() != Some(fs::read(&from)?) {
+            fs::copy(&from, &to)?;
+        }
+    }
+    Ok(())
 }
 
 fn apply(tree: &Path, fault: &Fault) -> Result<(), String> {

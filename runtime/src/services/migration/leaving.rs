@@ -135,8 +135,15 @@ fn ask(pe: &Pe, target: Target) -> bool {
     true
 }
 
+/// A home's leave to go: from which stay, for which one, and where to.
+pub(super) struct Leave {
+    pub(super) left: Stay,
+    pub(super) granted: Stay,
+    pub(super) to: PeId,
+}
+
 /// On the PE where an element lives: it may go.
-pub(super) fn go(pe: &Pe, member: Member, granted: Stay, to: PeId) {
+pub(super) fn go(pe: &Pe, member: Member, Leave { left, granted, to }: Leave) {
     let target = Target::Member(member.0, member.1);
     // An element that is not here has ended: the news of that are on their way to its home.
     let Some(resident) = Resident::find(pe, target) else {
@@ -145,6 +152,11 @@ pub(super) fn go(pe: &Pe, member: Member, granted: Stay, to: PeId) {
     };
     let stay = pe.places.borrow().collection(member.0).and_then(|collection| collection.stay(member.1));
     let Some(stay) = stay else { return fail(pe, member, "it is let go, and is at home".to_owned()) };
+    // So has one that left its index to another, which nobody has let go.
+    if stay != left {
+        chare_lrts::sometimes!("another element had the index of one that was let go");
+        return;
+    }
     // The last wish counts.
     let goes = pe.wishes.destination(target) == Some(to) && resident.is_free(pe, to);
     if goes && resident.prepare(pe, to) {

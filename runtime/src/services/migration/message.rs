@@ -29,8 +29,8 @@ pub(super) enum MoveMessage {
 pub(super) enum News {
     /// To the home: the element, which lives on `from`, wishes to live on `to`.
     Wish { from: PeId, stay: Stay, to: PeId },
-    /// To the PE where the element lives: it may go, and is on `stay` then.
-    Go { stay: Stay, to: PeId },
+    /// To the PE where the element lives: it may go from its stay `left`, and is on `stay` then.
+    Go { left: Stay, stay: Stay, to: PeId },
     /// To the home: the element could not go, and is on `stay` as before.
     Stayed { from: PeId, stay: Stay },
     /// To the home: the element has come to `at`.

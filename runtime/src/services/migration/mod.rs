@@ -109,8 +109,8 @@ fn receive(pe: &Pe, options: CallOptions, message: MoveMessage) -> Outcome {
             arriving::seat(pe, *moving);
             Outcome::Processed
         }
-        MoveMessage::News { member, news: News::Go { stay, to } } => {
-            leaving::go(pe, member, stay, to);
+        MoveMessage::News { member, news: News::Go { left, stay, to } } => {
+            leaving::go(pe, member, leaving::Leave { left, granted: stay, to });
             Outcome::Processed
         }
         MoveMessage::News { member, news: News::Wish { from, stay, to } } => {

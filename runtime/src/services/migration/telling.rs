@@ -29,9 +29,9 @@ pub(super) fn tell_home(pe: &Pe, member: Member, news: News) {
 /// At the home of an element that lives on PE `from`: lets it go to another one, if it may.
 pub(super) fn grant(pe: &Pe, member: Member, (from, stay): (PeId, Stay), to: PeId) -> Outcome {
     match at_home(pe, member, |home| Ok(home.wish(member.1, (from, stay), to))) {
-        Some(Wish::Granted(stay)) => {
+        Some(Wish::Granted(granted)) => {
             pe.places.borrow_mut().forget(Target::Member(member.0, member.1));
-            tell(pe, from, member, News::Go { stay, to });
+            tell(pe, from, member, News::Go { left: stay, stay: granted, to });
         }
         Some(Wish::Keep) => {
             let message = MoveMessage::News { member, news: News::Wish { from, stay, to } };
