@@ -36,11 +36,15 @@ pub struct Target {
 pub const TARGETS: [Target; 9] = [
     Target {
         name: "envelope",
-        run: |bytes| Program::Envelope.run(bytes),
+        run: |bytes| drop(Program::Envelope.run(bytes)),
         seeds: || Program::Envelope.seeds(),
     },
-    Target { name: "buffers", run: |bytes| Program::Buffers.run(bytes), seeds: || Program::Buffers.seeds() },
-    Target { name: "moves", run: |bytes| Program::Moves.run(bytes), seeds: || Program::Moves.seeds() },
+    Target {
+        name: "buffers",
+        run: |bytes| drop(Program::Buffers.run(bytes)),
+        seeds: || Program::Buffers.seeds(),
+    },
+    Target { name: "moves", run: |bytes| drop(Program::Moves.run(bytes)), seeds: || Program::Moves.seeds() },
     Target { name: "frame", run: frame::run, seeds: frame::seeds },
     Target { name: "emulated", run: emulated::run, seeds: emulated::seeds },
     Target { name: "handshake", run: handshake::run, seeds: handshake::seeds },
@@ -48,6 +52,11 @@ pub const TARGETS: [Target; 9] = [
     Target { name: "layout", run: layout::run, seeds: layout::seeds },
     Target { name: "options", run: options::run, seeds: options::seeds },
 ];
+
+/// The words in which a node whose elements move refuses a message, if it does.
+pub fn refusal_of_move(bytes: &[u8]) -> Option<String> {
+    Program::Moves.run(bytes)
+}
 
 /// The target of this name.
 ///

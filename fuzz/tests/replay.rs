@@ -66,6 +66,29 @@ fn moves() {
     replay_each("moves", CHANGES_APART);
 }
 
+#[test]
+fn a_forged_state_is_refused_in_words_that_say_of_what() {
+    quieten();
+    let name = b"long enough to be a digest";
+    let place = |seed: &[u8]| seed.windows(name.len()).position(|bytes| bytes == name);
+    let subject = |seed: &[u8]| chare::fuzzing::subject(seed);
+    let seeds = (chare_fuzz::target("moves").seeds)();
+    let states = seeds.iter().filter(|seed| subject(seed) == "moves of elements");
+    let states: Vec<_> = states.filter_map(|seed| Some((seed, place(seed)?))).collect();
+    assert!(!states.is_empty(), "an element with a long name moves");
+    for (state, place) in states {
+        // Under another name than its own, and cut off anywhere.
+        let mut renamed = state.clone();
+        renamed[place] ^= 1;
+        let refusal = chare_fuzz::refusal_of_move(&renamed).expect("it is not its name");
+        assert!(refusal.contains("Rambler that moves: its index"), "{refusal}");
+        for len in 0..state.len() {
+            let refusal = chare_fuzz::refusal_of_move(&state[..len]);
+            assert!(refusal.is_some(), "{len} of {} bytes are no state", state.len());
+        }
+    }
+}
+
 /// A plain call is a block of 48 bytes; where releases come next, this word says so.
 #[test]
 fn honest_nodes_send_releases_along_with_calls() {

@@ -321,16 +321,17 @@ impl Program {
         frames
     }
 
-    pub(crate) fn run(self, bytes: &[u8]) {
+    /// Tells a node these bytes. Returns its refusal, if it refuses them: an error with words, and the next frame finds the node as it was.
+    pub(crate) fn run(self, bytes: &[u8]) -> Option<String> {
         PAIRS.with_borrow_mut(|pairs| {
             let place = &mut pairs[self as usize];
             let pair = place.get_or_insert_with(|| self.open().0);
-            // A refusal is an error with words; the next frame finds the node as it was.
-            let _ = pair.hear(bytes);
+            let refusal = pair.hear(bytes).err();
             if pair.has_ended() {
                 *place = None;
             }
-        });
+            refusal
+        })
     }
 }
 

@@ -92,11 +92,7 @@ pub trait ArrayIndex: Message + Eq + Hash + Debug {
                 bytes[len..EXACT_BYTES_MAX].fill(0);
                 bytes[EXACT_BYTES_MAX] = len as u8;
             }
-            _ => {
-                let digest = Sha256::digest(encode(self));
-                bytes[..EXACT_BYTES_MAX].copy_from_slice(&digest[..EXACT_BYTES_MAX]);
-                bytes[EXACT_BYTES_MAX] = DIGEST_MARK;
-            }
+            _ => return digest_of(&encode(self)),
         }
         Index::from_bits(u128::from_le_bytes(bytes))
     }
@@ -130,6 +126,24 @@ fn encode<I: ArrayIndex>(index: &I) -> Vec<u8> {
     bytes
 }
 
+/// The index whose bits are the digest of an encoding.
+fn digest_of(encoding: &[u8]) -> Index {
+    let mut bytes = [DIGEST_MARK; EXACT_BYTES_MAX + 1];
+    bytes[..EXACT_BYTES_MAX].copy_from_slice(&Sha256::digest(encoding)[..EXACT_BYTES_MAX]);
+    Index::from_bits(u128::from_le_bytes(bytes))
+}
+
+/// Compares an index that is no integer or tuple with the encoding that another node says it is the digest of. Costs a SHA-256 of that.
+///
+/// # Errors
+/// When it is not, in words.
+pub(crate) fn check_name(index: Index, encoding: &[u8]) -> Result<(), String> {
+    if is_digest(index) && digest_of(encoding) == index {
+        return Ok(());
+    }
+    Err(format!("its index {:#034x} is not the digest of the name that it brings", index.bits()))
+}
+
 /// Whether the bits of an index that is no integer or tuple are a digest.
 pub(crate) fn is_digest(index: Index) -> bool {
     index.bits().to_le_bytes()[EXACT_BYTES_MAX] == DIGEST_MARK
@@ -159,6 +173,22 @@ mod tests {
         let distinct: std::collections::BTreeSet<Index> = leaves.collect();
         assert_eq!(distinct.len(), 1000);
         assert_ne!(String::new().pack(), "\0".to_owned().pack());
+    }
+
+    #[test]
+    fn a_name_has_to_be_that_of_the_digest_that_it_comes_with() {
+        let leaf = Leaf(1, vec![7; 20]);
+        let name = leaf.name().expect("it is long");
+        assert_eq!(check_name(leaf.pack(), &name), Ok(()));
+        for (index, name) in [
+            (leaf.pack(), Leaf(2, vec![7; 20]).name().expect("it is long")),
+            (leaf.pack(), Vec::new()),
+            // It stands for itself, and needs none.
+            ("a word".to_owned().pack(), encode(&"a word".to_owned())),
+        ] {
+            let refused = check_name(index, &name).expect_err("another index's");
+            assert!(refused.contains("is not the digest of the name that it brings"), "{refused}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::base::panics;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::{ChareTypeId, EntryId, Index};
-use crate::model::index::ArrayIndex;
+use crate::model::index::{self, ArrayIndex};
 use crate::model::nocopy::{NocopyArguments, NocopyKind, Posts};
 use chare_lrts::codec::CodecError;
 use std::any::{Any, TypeId};
@@ -161,13 +161,25 @@ pub(crate) struct IndexRegistration {
 }
 
 impl IndexRegistration {
-    pub(super) const fn of<I: ArrayIndex>() -> Self {
+    pub(crate) const fn of<I: ArrayIndex>() -> Self {
         Self {
             type_id: TypeId::of::<I>(),
             type_name: std::any::type_name::<I>,
             dimensions: I::DIMENSIONS,
             show: |index| I::unpack(index).map(|index| format!("{index:?}")),
             place: |index| I::unpack(index)?.place(),
+        }
+    }
+
+    /// Compares an index with the name, if any, that another node says it has.
+    ///
+    /// # Errors
+    /// When that is no name of this index, in words.
+    pub(crate) fn check_name(&self, index: Index, name: Option<&[u8]>) -> Result<(), String> {
+        match name {
+            None => Ok(()),
+            Some(_) if self.dimensions != 0 => Err("its index is of integers, and brings a name".to_owned()),
+            Some(name) => index::check_name(index, name),
         }
     }
 

@@ -2,9 +2,10 @@
 
 use crate::model::arguments::Arguments;
 use crate::model::envelope::{Body, SystemMessage};
-use crate::model::ids::{ChareTypeId, CollectionId, Index, PeId, ServiceId};
+use crate::model::ids::{ChareTypeId, CollectionId, Index, NodeId, PeId, ServiceId};
 use crate::model::parcel::{Parcel, WrittenParcel};
-use crate::model::registry::{ChareRegistration, MovingState};
+use crate::model::registry::{ChareRegistration, IndexRegistration, MovingState};
+use crate::model::topology::Topology;
 use crate::model::travel::{Sought, Stay, Traveller};
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,25 @@ pub(super) struct Record {
     pub(super) traveller: Traveller,
     /// The index's encoding, if its bits are a digest.
     pub(super) name: Option<Box<[u8]>>,
+}
+
+impl Record {
+    /// Compares what another node says of an element with what that node may say.
+    ///
+    /// # Errors
+    /// When the element would come from elsewhere, or under another element's name, in words.
+    pub(super) fn check(
+        &self,
+        indices: &IndexRegistration,
+        topology: &Topology,
+        source: NodeId,
+    ) -> Result<(), String> {
+        let from = topology.seat_of(self.from)?;
+        if topology.node_of(from) != source {
+            return Err(format!("it is said to come from {from}, which is not on {source}"));
+        }
+        indices.check_name(self.member.1, self.name.as_deref())
+    }
 }
 
 /// A message about a move between nodes.
@@ -113,4 +133,45 @@ fn encode(arguments: &Arguments) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
     arguments.encode_into(&mut bytes)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::index::ArrayIndex;
+    use crate::model::travel::Journey;
+
+    /// Two nodes of two PEs, of which the second one speaks.
+    fn check(
+        from: u32,
+        index: Index,
+        name: Option<Vec<u8>>,
+        indices: &IndexRegistration,
+    ) -> Result<(), String> {
+        let record = Record {
+            member: (CollectionId { creator: PeId(0), serial: 0 }, index),
+            from: PeId(from),
+            traveller: Traveller::new(Journey::begin(Stay::NONE), Stay::NONE, 0),
+            name: name.map(Vec::into_boxed_slice),
+        };
+        record.check(indices, &Topology::on_one_host(2, 2), NodeId(1))
+    }
+
+    #[test]
+    fn a_state_comes_from_the_node_that_sends_it_under_its_own_name() {
+        let [words, numbers] = [IndexRegistration::of::<String>(), IndexRegistration::of::<u64>()];
+        let [here, other] = ["long enough to be a digest", "long enough to be another"].map(str::to_owned);
+        assert_eq!(check(2, here.pack(), here.name(), &words), Ok(()));
+        assert_eq!(check(3, Index::from(7_u64), None, &numbers), Ok(()));
+        for (from, index, name, indices, cause) in [
+            (1, here.pack(), here.name(), &words, "PE 1, which is not on node 1"),
+            (4, here.pack(), here.name(), &words, "there is no PE 4: the job has 4 PEs"),
+            (u32::MAX, here.pack(), here.name(), &words, "the job has 4 PEs"),
+            (2, here.pack(), other.name(), &words, "is not the digest of the name that it brings"),
+            (2, Index::from(7_u64), here.name(), &numbers, "is of integers, and brings a name"),
+        ] {
+            let refused = check(from, index, name, indices).expect_err("a node says so that may not");
+            assert!(refused.contains(cause), "{refused}");
+        }
+    }
 }

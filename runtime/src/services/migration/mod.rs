@@ -33,7 +33,7 @@ use crate::model::call_options::CallOptions;
 use crate::model::envelope::opened;
 use crate::model::ids::Target;
 use crate::model::registry::{find_chare, read_apart};
-use crate::node::{Arrival, Delivery, NodeService};
+use crate::node::{Arrival, Delivery, Node, NodeService};
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
@@ -45,7 +45,7 @@ pub(crate) use leaving::{hold, plan, wish};
 pub(crate) use message::ID;
 
 pub(crate) const SERVICE: Service = Service {
-    node: NodeService { arrive: |_, arrival| arrive(arrival), ..NodeService::NONE },
+    node: NodeService { arrive: |node, arrival| arrive(node, arrival), ..NodeService::NONE },
     state: || TypedBox::new(()),
     deliver: |pe, options, message| receive(pe, options, opened(message)),
     poll: leaving::ask_all,
@@ -71,7 +71,7 @@ pub(crate) const SERVICE: Service = Service {
 ///
 /// # Errors
 /// The part of the message that does not fit this program, in words.
-fn arrive(Arrival { said, .. }: Arrival<'_>) -> Result<Option<Delivery>, String> {
+fn arrive(node: &Node, Arrival { source, said, .. }: Arrival<'_>) -> Result<Option<Delivery>, String> {
     let (frame, rest): (MoveFrame, &[u8]) = codec::decode_front(said).map_err(|error| error.to_string())?;
     let (to, message) = match frame {
         MoveFrame::News { to, member, news } => (to, MoveMessage::News { member, news }),
@@ -79,6 +79,7 @@ fn arrive(Arrival { said, .. }: Arrival<'_>) -> Result<Option<Delivery>, String>
             let chare = find_chare(chare)?;
             let refused = |cause: String| format!("the state of a {} that moves: {cause}", chare.name);
             let movement = chare.movement.ok_or_else(|| refused("it may not".to_owned()))?;
+            record.check(&chare.index, &node.topology, source).map_err(refused)?;
             let state = (movement.decode)(rest).map_err(refused)?;
             let renewal =
                 renewal.map(|bytes| read_apart(|| (chare.decode)(&bytes))).transpose().map_err(refused)?;
