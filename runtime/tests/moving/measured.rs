@@ -10,6 +10,7 @@ use std::time::Duration;
 /// The loads that balancers have got.
 static TRAVELLED: Mutex<Vec<Loads>> = Mutex::new(Vec::new());
 static MIXED: Mutex<Vec<Loads>> = Mutex::new(Vec::new());
+static WEIGHED: Mutex<Vec<Loads>> = Mutex::new(Vec::new());
 static CALLED: Mutex<Vec<Loads>> = Mutex::new(Vec::new());
 
 #[chare::balancer]
@@ -20,6 +21,11 @@ fn note_travelled(loads: &Loads, _: &mut Moves) {
 #[chare::balancer]
 fn note_mixed(loads: &Loads, _: &mut Moves) {
     MIXED.lock().unwrap().push(loads.clone());
+}
+
+#[chare::balancer]
+fn note_weighed(loads: &Loads, _: &mut Moves) {
+    WEIGHED.lock().unwrap().push(loads.clone());
 }
 
 #[chare::balancer(needs = edges)]
@@ -177,6 +183,64 @@ fn who_says_a_load_is_compared_with_who_does_not() {
     let close = |load: f64| (0.2..5.0).contains(&(load / (PER_SECOND * WORK.as_secs_f64())));
     assert!(close(one.load) && close(other.load), "{one:?}, {other:?}");
     assert!(close(loads.fixed(PeId(0))), "{}", loads.fixed(PeId(0)));
+}
+
+/// Has a vector, the longer the higher its index, and a call that waits with it.
+#[derive(Serialize, Deserialize)]
+struct Heavy {
+    numbers: Vec<f64>,
+    words: Vec<String>,
+}
+
+#[chare(array, migrate, sync)]
+impl Heavy {
+    #[entry]
+    fn new() -> Self {
+        let len = 1000 * chare::this_index::<u64>() as usize;
+        Self { numbers: vec![1.0; len], words: vec!["word".to_owned(); len] }
+    }
+
+    #[entry(awaited)]
+    fn letter(text: String);
+
+    #[entry]
+    fn run(&mut self, done: Callback<()>) {
+        self.this_chare().letter("x".repeat(500));
+        self.this_chare().come(done);
+    }
+
+    #[entry]
+    fn come(&mut self, done: Callback<()>) {
+        self.sync_then(done);
+    }
+}
+
+#[test]
+fn an_element_weighs_what_travels_between_nodes() {
+    for (nodes, pes) in [(1, 2), (2, 1)] {
+        WEIGHED.lock().unwrap().clear();
+        let job = Job::in_process(nodes, pes).balancer("note_weighed").run(|| async {
+            let heavy = HeavyProxy::create(3);
+            let ends = [0, 1, 2].map(|index| {
+                let (end, done) = chare::future();
+                heavy.at(index).run(done);
+                end
+            });
+            for end in ends {
+                end.await;
+            }
+        });
+        assert_eq!(job.unwrap(), 0);
+        let all = WEIGHED.lock().unwrap();
+        let [loads] = &all[..] else { panic!("one sync, and {} balancings", all.len()) };
+        let mut bytes: Vec<u64> = loads.objects().iter().map(|object| object.bytes).collect();
+        bytes.sort_unstable();
+        for (len, bytes) in [0, 1000, 2000].into_iter().zip(bytes) {
+            // A number is eight bytes, a word its length and four, a letter its own.
+            let held = if nodes == 1 { 0 } else { len * (8 + 8 + 4) + 500 };
+            assert!((held..held + 200).contains(&bytes), "{nodes}x{pes}: {len} numbers are {bytes} bytes");
+        }
+    }
 }
 
 /// Calls its partner and hears of it, then comes to a sync.

@@ -10,7 +10,7 @@ pub struct Object {
     pub at: PeId,
     /// The seconds that it takes on a PE of speed 1; not negative.
     pub load: f64,
-    /// The bytes of its state, which travel if it moves to another node.
+    /// The bytes that travel if it moves to another node: its state, what that owns, and the calls that wait with it.
     pub bytes: u64,
     /// Whether it may move at all.
     pub may_move: bool,

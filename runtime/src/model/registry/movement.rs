@@ -45,6 +45,8 @@ pub struct Movement {
     pub(crate) decode: Decode,
     /// Whether the chare could move to another process: no call waits with it whose parameters stay in this one.
     pub(crate) can_be_written: Of<bool>,
+    /// Counts the bytes of what [`MovingState::encode`] would write: `None` where that is refused. The state must not be borrowed.
+    pub(crate) measure: Of<Option<u64>>,
     /// Runs `#[about_to_move]`, before the state is taken out.
     pub(crate) about_to_move: Option<Of<()>>,
     /// Runs `#[moved]`, which gets the PE from which the chare came.

@@ -38,11 +38,14 @@ pub(super) fn measure(pe: &Pe) -> MeasuredHere {
         let position = movement.position.filter(|_| may_move);
         let position = position.map(|position| pe.run_entry(Rc::clone(&chare), "position", 0, position).0);
         let said = said.map(|load| if load.is_finite() { load.max(0.0) } else { 0.0 });
+        // Inside a process nothing that the state owns elsewhere travels.
+        let encoded = (may_move && pe.node.topology.nodes() > 1)
+            .then(|| pe.run_entry(Rc::clone(&chare), "serialize", 0, movement.measure).0);
         elements.push(MeasuredElement {
             member: (id, index),
             time,
             said,
-            bytes: registration.bytes,
+            bytes: encoded.flatten().unwrap_or(0).max(registration.bytes),
             may_move,
             position,
         });

@@ -6,7 +6,7 @@ use super::movement::{Movement, MovingState};
 use super::registration::read_apart;
 use super::travelling::{TravellingCalls, read_value};
 use crate::model::ids::PeId;
-use chare_lrts::codec::{CodecError, Writer};
+use chare_lrts::codec::{self, CodecError, Writer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::Any;
@@ -95,6 +95,7 @@ impl Movement {
                 Ok(Box::new(moving))
             },
             can_be_written: |chare| lent::<C>(chare).awaited().can_be_written(),
+            measure: measure::<C>,
             about_to_move: if C::ABOUT_TO_MOVE.is_some() { Some(about_to_move::<C>) } else { None },
             moved: if C::MOVED.is_some() { Some(moved::<C>) } else { None },
             load: if C::LOAD.is_some() { Some(load::<C>) } else { None },
@@ -114,6 +115,19 @@ fn decode<C: Chare<Awaited: TravellingCalls> + Movable>(mut bytes: &[u8]) -> Res
         0 => Ok(Moving { state, awaited }),
         surplus => Err(format!("{surplus} bytes stand behind it")),
     }
+}
+
+/// Runs of numbers and memory are counted whole, so a state of long vectors costs as little as one of short ones.
+fn measure<C: Chare<Awaited: TravellingCalls> + Movable>(chare: &Rc<dyn AnyChare>) -> Option<u64> {
+    let chare = lent::<C>(chare);
+    let bytes = chare.with(|state| {
+        // What has no room is counted.
+        codec::fill(&mut [], |out| {
+            out.write(state)?;
+            chare.awaited().write(out)
+        })
+    });
+    bytes.ok().map(|bytes| bytes as u64)
 }
 
 fn about_to_move<C: Migrates>(chare: &Rc<dyn AnyChare>) {
