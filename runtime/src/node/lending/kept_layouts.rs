@@ -2,7 +2,7 @@
 //!
 //! [`known_layouts`](super::known_layouts) has the rules.
 
-use super::known_layouts::{AllNews, Digest, INDICES_MAX, layouts_max};
+use super::layout_news::{AllNews, Digest, layouts_max};
 use crate::base::recent::LastUses;
 use crate::model::envelope::frame::LayoutNews;
 use crate::model::ids::NodeId;
@@ -10,6 +10,9 @@ use chare_layout::Raw;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
+
+/// How many indices a node keeps for its peers: 64 MiB or less.
+pub(super) const INDICES_MAX: u64 = 8 << 20;
 
 /// The layouts that a node keeps for its peers.
 #[derive(Default)]

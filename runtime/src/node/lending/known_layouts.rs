@@ -18,34 +18,15 @@
 //! FALCON-X remembers lists of pieces in this way, per pair of processes and buffers, and sends one again when its receiver has dropped it; here
 //! the content is the name, and a receiver drops nothing that may still be named.
 
-use super::kept_layouts::KeptLayouts;
+use super::kept_layouts::{INDICES_MAX, KeptLayouts};
+use super::layout_news::{AllNews, Digest, News};
 use super::told_layouts::{Coming, Saying, ToldLayouts};
 use crate::model::envelope::frame::LayoutNews;
 use crate::model::ids::NodeId;
 use crate::model::nocopy::{LentLayout, ToldLayout};
 use chare_layout::Raw;
 use parking_lot::Mutex;
-use smallvec::SmallVec;
 use std::sync::Arc;
-
-chare_lrts::knob! {
-    /// How many layouts a node keeps, and tells.
-    pub(super) fn layouts_max() -> usize = 4096, or [1, 3];
-}
-
-/// How many indices a node keeps for its peers: 64 MiB or less.
-pub(super) const INDICES_MAX: u64 = 8 << 20;
-
-/// The time at which a layout is told.
-pub(super) const TOLD_AT: u8 = 3;
-
-pub(crate) type Digest = [u8; 16];
-
-/// News of a layout, and the peer that is to hear them.
-pub(crate) type News = (NodeId, Digest, LayoutNews);
-
-/// All news of one message: mostly none, or one.
-pub(crate) type AllNews = SmallVec<[News; 1]>;
 
 /// The layouts that peers keep for a node, and those that the node keeps for them.
 #[derive(Default)]
@@ -137,6 +118,8 @@ impl KnownLayouts {
 
 #[cfg(test)]
 mod tests {
+    use super::super::layout_news::layouts_max;
+    use super::super::told_layouts::TOLD_AT;
     use super::*;
 
     fn list(len: u32) -> Arc<Raw> {

@@ -5,6 +5,7 @@ pub(super) mod deregistrations;
 pub(crate) mod foreign;
 mod kept_layouts;
 pub(crate) mod known_layouts;
+pub(crate) mod layout_news;
 pub(crate) mod registration_cache;
 pub(crate) mod tokens;
 mod told_layouts;

@@ -3,13 +3,16 @@
 //!
 //! [`known_layouts`](super::known_layouts) has the rules.
 
-use super::known_layouts::{Digest, News, TOLD_AT, layouts_max};
+use super::layout_news::{Digest, News, layouts_max};
 use crate::base::recent::LastUses;
 use crate::model::envelope::frame::LayoutNews;
 use crate::model::ids::NodeId;
 use chare_layout::Raw;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
+
+/// The time at which a layout is told.
+pub(super) const TOLD_AT: u8 = 3;
 
 /// Sets of layouts of which a node remembers how often they came: those of its peers with the same lowest bits of their fingerprints.
 const SETS: usize = 256;

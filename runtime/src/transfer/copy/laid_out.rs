@@ -21,7 +21,7 @@ use crate::model::error::JobError;
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{Arrived, Descriptor, LentLayout, OutgoingMemory, PostedMemory};
 use crate::node::Node;
-use crate::node::lending::known_layouts::{Digest, News};
+use crate::node::lending::layout_news::{Digest, News};
 use crate::node::lending::transfers::Status;
 use crate::transfer::take::gathering::{Failure, Plan as Way};
 use crate::transfer::take::remote_memory::{room, view_range};
