@@ -26,17 +26,20 @@ pub enum Chance {
     Refusals,
     /// Constants of the runtime are at an extreme: windows, batches, lengths.
     Knobs,
+    /// A node is lost at some moment, as a process that was killed: what it has sent may come or not, and its peers are told. The job ends with
+    /// an error that names it, unless it was over.
+    Losses,
 }
 
 /// A word that names no part of chance.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error(
-    "`{0}` is no part of chance; these are: weather, late, room, turns, order, bursts, pauses, refusals, knobs"
+    "`{0}` is no part of chance; these are: weather, late, room, turns, order, bursts, pauses, refusals, knobs, losses"
 )]
 pub struct ChanceError(String);
 
 impl Chance {
-    /// All parts.
+    /// All parts that change nothing of what a program comes to.
     pub const ALL: [Self; 9] = [
         Self::Weather,
         Self::Late,
@@ -48,6 +51,9 @@ impl Chance {
         Self::Refusals,
         Self::Knobs,
     ];
+
+    /// The parts that end a job.
+    pub const FATAL: [Self; 1] = [Self::Losses];
 
     /// What every network and every machine has.
     pub const USUAL: [Self; 4] = [Self::Weather, Self::Late, Self::Room, Self::Turns];
@@ -65,6 +71,7 @@ impl fmt::Display for Chance {
             Self::Pauses => "pauses",
             Self::Refusals => "refusals",
             Self::Knobs => "knobs",
+            Self::Losses => "losses",
         })
     }
 }
@@ -73,8 +80,7 @@ impl FromStr for Chance {
     type Err = ChanceError;
 
     fn from_str(word: &str) -> Result<Self, ChanceError> {
-        Self::ALL
-            .into_iter()
+        (Self::ALL.into_iter().chain(Self::FATAL))
             .find(|part| part.to_string() == word)
             .ok_or_else(|| ChanceError(word.to_owned()))
     }
@@ -103,12 +109,13 @@ mod tests {
 
     #[test]
     fn each_part_has_a_word_and_a_place_of_its_own() {
-        for part in Chance::ALL {
+        let parts = || Chance::ALL.into_iter().chain(Chance::FATAL);
+        for part in parts() {
             assert_eq!(part.to_string().parse(), Ok(part));
             let alone = Chances::from_iter([part]);
-            assert!(Chance::ALL.into_iter().all(|other| alone.has(other) == (other == part)));
+            assert!(parts().all(|other| alone.has(other) == (other == part)));
         }
         let refused = "rain".parse::<Chance>().unwrap_err().to_string();
-        assert!(Chance::ALL.iter().all(|part| refused.contains(&part.to_string())), "{refused}");
+        assert!(parts().all(|part| refused.contains(&part.to_string())), "{refused}");
     }
 }

@@ -3,7 +3,7 @@
 
 use super::wires::{Load, Wires};
 use crate::capabilities::Capabilities;
-use crate::error::TransferError;
+use crate::error::{LrtsError, TransferError};
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
 use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
@@ -32,7 +32,7 @@ pub struct End {
     /// By node.
     sent: Mutex<Vec<PathUse>>,
     closing: AtomicBool,
-    /// Peers that have not said goodbye.
+    /// Peers that have not said goodbye and were not lost.
     open_peers: AtomicU32,
 }
 
@@ -93,6 +93,11 @@ impl Lrts for End {
                 Load::Goodbye => {
                     self.open_peers.fetch_sub(1, Ordering::Relaxed);
                     sink.peer_closed(source);
+                }
+                Load::Loss => {
+                    self.open_peers.fetch_sub(1, Ordering::Relaxed);
+                    let cause = "it was gone without a goodbye".to_owned();
+                    sink.peer_lost(LrtsError::PeerLost { peer: source, backend: self.name(), cause });
                 }
             }
         }
@@ -157,7 +162,6 @@ fn hand_over(sink: &mut dyn Sink, source: NodeId, channel: Channel, bytes: &[u8]
 mod tests {
     use super::*;
     use crate::ambient::Ambient;
-    use crate::error::LrtsError;
     use crate::lrts::Completion;
     use crate::simulated::Arrival;
     use std::collections::BTreeSet;
@@ -168,6 +172,7 @@ mod tests {
     struct Heard {
         frames: Vec<(NodeId, Channel, Vec<u8>)>,
         closed: Vec<NodeId>,
+        lost: Vec<NodeId>,
     }
 
     impl Sink for Heard {
@@ -184,7 +189,7 @@ mod tests {
         }
 
         fn peer_lost(&mut self, error: LrtsError) {
-            panic!("{error}");
+            self.lost.extend(error.peer());
         }
     }
 
@@ -233,7 +238,7 @@ mod tests {
         let mut overtaken = 0;
         for seed in 0..20 {
             let (_, heard) = flood(seed);
-            assert_eq!(heard.frames.len(), 1_000, "each once");
+            assert_eq!((heard.frames.len(), heard.lost.len()), (1_000, 0), "each once");
             let numbers = |source, channel, caller: Option<u8>| {
                 let of_lane = heard.frames.iter().filter(move |(from, on, bytes)| {
                     (*from, *on) == (NodeId(source), channel)
@@ -267,6 +272,37 @@ mod tests {
         assert_ne!(flood(3).0, flood(4).0);
         assert!(flood(5).0.is_sorted_by_key(|arrival| arrival.moment));
     }
+
+    #[test]
+    fn of_a_lost_node_peers_hear_what_it_sent_first_and_then_that_it_is_lost() {
+        let mut whole = 0;
+        for seed in 0..40 {
+            let (wires, ambient) = (Wires::new(NODES, seed), Ambient::new(seed, 0));
+            let ends: Vec<End> = (0..NODES).map(|node| End::new(NodeId(node), NODES, &wires)).collect();
+            let send = |source: usize, target, number: u8| {
+                let frame = Frame { channel: Channel::Emulated, head: &[number], body: &[] };
+                ambient.within(0, 0, || ends[source].send(NodeId(target), frame))
+            };
+            let sent = (0..20).take_while(|number| send(1, 0, *number).is_ok()).count();
+            // It has said goodbye to nobody; node 2 has, and goes in peace.
+            ambient.within(0, 0, || ends[2].shutdown());
+            wires.lose(NodeId(2), 1);
+            wires.lose(NodeId(1), 1);
+            assert_eq!(send(0, 1, 0), Ok(()), "what is sent to it vanishes");
+            let mut heard = Heard::default();
+            while let Some(arrival) = wires.arrive() {
+                assert_eq!(arrival.target, NodeId(0), "nobody else is there");
+                ambient.within(arrival.moment, 0, || ends[0].progress(&mut heard));
+            }
+            assert!(heard.frames.iter().map(|(.., bytes)| bytes[0]).eq(0..heard.frames.len() as u8));
+            assert_eq!((heard.lost, heard.closed), (vec![NodeId(1)], vec![NodeId(2)]));
+            whole += u32::from(heard.frames.len() == sent);
+            ambient.within(u64::MAX >> 1, 0, || ends[0].shutdown());
+            assert!(ends[0].is_closed(), "it waits for no lost peer");
+        }
+        assert!((1..40).contains(&whole), "some come whole: {whole} of 40");
+    }
+
     #[test]
     fn with_a_model_frames_take_what_it_says() {
         let network = "loggops:L=2500,o=1500,g=1000,G=6,O=0".parse().expect("it is one");

@@ -8,6 +8,8 @@
 //! 4. A frame takes as long as the weather has it, or the model of the network, if there is one; then sending and receiving take time, too.
 //! 5. There is room for a bounded number of frames between two nodes, until they are taken. A sender that found none is told when there is.
 //! 6. In a [burst](Bursts) there is none for a while, and the sender is told of its end.
+//! 7. Of what a node has sent that is [lost](Wires::lose) each peer gets what arrives before some moment, and is told then; one to which the node
+//!    had said goodbye gets all and is told nothing. What is sent to the node vanishes.
 
 use super::bursts::Bursts;
 use super::chance::{Chance, Chances};
@@ -35,6 +37,8 @@ const LATE_ONE_IN: u64 = 64;
 pub(super) enum Load {
     Frame(Channel, Vec<u8>),
     Goodbye,
+    /// The sender was lost.
+    Loss,
 }
 
 /// Moment of arrival, sender, and how many the sender had sent before: which of two arrives first.
@@ -52,10 +56,13 @@ struct Way {
     is_refused: bool,
     /// When the last of all that was sent arrives.
     last: u64,
+    /// Whether the sender has said goodbye.
+    is_closed: bool,
 }
 
 #[derive(Default)]
 struct Node {
+    is_lost: bool,
     sent: u64,
     arrived: VecDeque<(NodeId, Load)>,
 }
@@ -169,6 +176,9 @@ impl Wires {
     /// Sends a frame, at the caller's time.
     pub(super) fn send(&self, source: NodeId, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let state = &mut *self.state.lock();
+        if state.nodes[target.index()].is_lost {
+            return Ok(());
+        }
         if let Some(until) = state.bursts.until((source, target), clock::now_ns()) {
             state.held_up.push((until, source));
             return Err(NoRoom);
@@ -199,13 +209,44 @@ impl Wires {
     /// Says goodbye to a peer.
     pub(super) fn say_goodbye(&self, source: NodeId, target: NodeId) {
         let state = &mut *self.state.lock();
+        if [source, target].iter().any(|node| state.nodes[node.index()].is_lost) {
+            return;
+        }
         let now = clock::now_ns();
         let arrives = match &state.traffic {
             Some(traffic) => traffic.arrival_of_goodbye(now, source, target),
             None => now + self.weather.delay_ns(0, &mut state.dice),
         };
-        let behind = state.ways.get(&(source, target)).map_or(0, |way| way.last);
-        state.set_out(arrives.max(behind), source, (target, Load::Goodbye));
+        let way = state.ways.entry((source, target)).or_default();
+        way.is_closed = true;
+        let moment = arrives.max(way.last);
+        state.set_out(moment, source, (target, Load::Goodbye));
+    }
+
+    /// Loses a node, which sends nothing from now on.
+    pub fn lose(&self, lost: NodeId, now: u64) {
+        let state = &mut *self.state.lock();
+        let node = &mut state.nodes[lost.index()];
+        node.is_lost = true;
+        node.arrived.clear();
+        state.on_their_way.retain(|_, (target, _)| *target != lost);
+        for peer in (0..state.nodes.len() as u32).map(NodeId) {
+            if peer == lost || state.nodes[peer.index()].is_lost {
+                continue;
+            }
+            if state.ways.get_mut(&(peer, lost)).is_some_and(|way| std::mem::take(&mut way.is_refused)) {
+                state.roomy.push(peer);
+            }
+            let way = state.ways.entry((lost, peer)).or_default();
+            if way.is_closed {
+                continue;
+            }
+            let told = state.dice.random_range(now + 1..=way.last.max(now + 1));
+            state.on_their_way.retain(|(moment, source, _), (target, _)| {
+                (*source, *target) != (lost, peer) || *moment <= told
+            });
+            state.set_out(told, lost, (peer, Load::Loss));
+        }
     }
 
     /// How much waits at a node to be taken.
@@ -247,6 +288,7 @@ impl Load {
                 hasher.write(bytes);
             }
             Self::Goodbye => hasher.write_u8(u8::MAX),
+            Self::Loss => hasher.write_u8(u8::MAX - 1),
         }
         hasher.finish()
     }

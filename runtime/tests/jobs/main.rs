@@ -8,5 +8,7 @@ mod every_path;
 mod drops;
 mod earlier_jobs;
 mod flooding;
+#[cfg(feature = "sim")]
+mod losses;
 mod outliving;
 mod settings;

@@ -1,8 +1,10 @@
 //! Cast of a simulated job: its nodes and PEs, and in whose surroundings each of their steps runs.
 
+use super::made::Made;
 use crate::delivery::polling;
 use crate::job::goodbye::Goodbye;
 use crate::job::life::GOODBYE_PATIENCE;
+use crate::job::services::SERVICES;
 use crate::model::ids::NodeId;
 use crate::node::Node;
 use crate::pe::Pe;
@@ -19,8 +21,13 @@ const LEAVE_NS: u64 = 10_000;
 /// What becomes of a node.
 pub(super) enum Stage<'a> {
     Runs,
-    Leaves { goodbye: Goodbye<'a>, until: u64 },
+    Leaves {
+        goodbye: Goodbye<'a>,
+        until: u64,
+    },
     Gone,
+    /// As a process that was killed.
+    Lost,
 }
 
 pub(super) struct SimulatedNode<'a> {
@@ -69,6 +76,27 @@ pub(super) struct SimulatedPe {
 pub(super) struct Cast<'a> {
     pub(super) nodes: Vec<SimulatedNode<'a>>,
     pub(super) pes: Vec<SimulatedPe>,
+}
+
+impl<'a> Cast<'a> {
+    /// The nodes that were made, each as slow as it is told, and their PEs, which shuffle messages if they have a seed for that.
+    pub(super) fn of(made: &'a Made, shuffle: Option<u64>, mut slowness: impl FnMut() -> u64) -> Self {
+        let mut cast = Self { nodes: Vec::new(), pes: Vec::new() };
+        for (node, ambient) in made.nodes.iter().zip(&made.ambients) {
+            let make = |id| ambient.within(0, 0, || Pe::new(id, Arc::clone(node), shuffle, SERVICES));
+            let begun = cast.pes.len();
+            cast.pes.extend(node.pes().map(|id| SimulatedPe {
+                pe: make(id),
+                free_at: 0,
+                rests_since: None,
+                is_over: false,
+            }));
+            let running = (cast.pes.len() - begun) as u32;
+            let stage = Stage::Runs;
+            cast.nodes.push(SimulatedNode { node, ambient, stage, running, slowness: slowness() });
+        }
+        cast
+    }
 }
 
 impl Cast<'_> {

@@ -1,9 +1,11 @@
 //! Draws of a simulated job: what the seed decides about it before it is made.
 //!
 //! 1. Each part of chance is in half of the jobs only: what one hides another one shows.
-//! 2. Half of the jobs are faultless from a moment on: then nothing pauses, and nothing is refused that has room. They have to end like all.
+//! 2. Of half of the jobs a node is lost, if that is asked for.
+//! 3. Half of the jobs are faultless from a moment on: then nothing pauses, and nothing is refused that has room. They have to end like all.
 
 use super::shape::Shape;
+use crate::model::ids::NodeId;
 use chare_lrts::Common;
 use chare_lrts::simulated::Chance;
 use rand::rngs::ChaCha8Rng;
@@ -21,6 +23,8 @@ pub(super) struct Drawn {
     refuses_one_in: Option<u64>,
     pub(super) shuffle: Option<u64>,
     pub(super) mailbox: Option<NonZeroU32>,
+    /// When which node is lost, if one is.
+    pub(super) loss: Option<(u64, NodeId)>,
 }
 
 impl Drawn {
@@ -37,7 +41,11 @@ impl Drawn {
         let (knobs, shuffle) = (drawn(Chance::Knobs, shape.seed), drawn(Chance::Order, shape.seed));
         let refuses_one_in = drawn(Chance::Refusals, 1 + shape.seed % 5);
         let mailbox = drawn(Chance::Order, 1 + shape.seed % 7).and_then(|long| NonZeroU32::new(long as u32));
-        Self { calm_from, knobs, refuses_one_in, shuffle, mailbox }
+        let is_lost = drawn(Chance::Losses, 1).is_some() && shape.nodes > 1;
+        let within = 10_u64.pow(dice.random_range(4..8));
+        let loss = (dice.random_range(0..within), NodeId(dice.random_range(0..shape.nodes)));
+        let loss = is_lost.then_some(loss);
+        Self { calm_from, knobs, refuses_one_in, shuffle, mailbox, loss }
     }
 
     /// What this gives all nodes.

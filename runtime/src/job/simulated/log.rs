@@ -29,6 +29,11 @@ pub enum SimulatedEvent {
         /// The node.
         node: NodeId,
     },
+    /// A node was lost.
+    Loss {
+        /// The node.
+        node: NodeId,
+    },
 }
 
 impl fmt::Display for SimulatedEvent {
@@ -40,6 +45,7 @@ impl fmt::Display for SimulatedEvent {
             Self::Turn { pe, did: true } => write!(out, "{pe} did something"),
             Self::Turn { pe, did: false } => write!(out, "{pe} found nothing to do"),
             Self::Leave { node } => write!(out, "{node} took leave"),
+            Self::Loss { node } => write!(out, "{node} was lost"),
         }
     }
 }

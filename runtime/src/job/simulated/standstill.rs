@@ -54,7 +54,10 @@ impl Standstill {
         // Who sleeps goes on by itself.
         let sleeps = cast.within(now, 0, |cast| {
             let horizon = clock::now() + LONGEST_SLEEP;
-            cast.pes.iter().any(|at| timers::next_due(&at.pe).is_some_and(|due| due < horizon))
+            cast.pes
+                .iter()
+                .filter(|at| !at.is_over)
+                .any(|at| timers::next_due(&at.pe).is_some_and(|due| due < horizon))
         });
         moved || sleeps || self.ask(cast, now)
     }
@@ -70,12 +73,13 @@ impl Standstill {
 
     /// Asks the job what waits, and the next time ends it with the answer; returns whether anything can happen now.
     fn ask(&mut self, cast: &Cast<'_>, now: u64) -> bool {
-        if cast.nodes.iter().all(|at| matches!(at.stage, Stage::Gone)) {
+        if cast.nodes.iter().all(|at| matches!(at.stage, Stage::Gone | Stage::Lost)) {
             return false;
         }
         let was_asked = std::mem::replace(&mut self.is_asked, true);
-        let first = cast.nodes[0].node;
-        cast.nodes[0].ambient.within(now, u64::MAX, || {
+        let Some(at) = cast.nodes.iter().find(|at| !matches!(at.stage, Stage::Lost)) else { return false };
+        let first = at.node;
+        at.ambient.within(now, u64::MAX, || {
             match (first.has_ended(), was_asked) {
                 // Others do not hear of the end.
                 (true, _) => {

@@ -8,11 +8,12 @@
 //!    [pauses](Pauses) it has none.
 //! 3. A node whose PEs have all ended takes leave, while others may still run: what they refused, it has to send again.
 //! 4. If nothing can happen any more, or nothing but waiting happens, the job [stands still](Standstill).
-//! 5. In an audited job [oracles](Oracles) look at each node that had an event, until one of them ends.
+//! 5. A node that is [lost](World::lose) does nothing any more, and the wires tell its peers. Then nobody looks at promises, which it does not keep.
+//! 6. In an audited job [oracles](Oracles) look at each node that had an event, until one of them ends.
 
 use super::agenda::{Agenda, Woken};
 use super::audit;
-use super::cast::{Actor, Cast, SimulatedNode, SimulatedPe, Stage};
+use super::cast::{Actor, Cast, Stage};
 use super::drawn::Drawn;
 use super::log::{Log, SimulatedEvent};
 use super::made::{Made, make, with_audit};
@@ -23,7 +24,6 @@ use super::standstill::Standstill;
 use crate::delivery::driven::{self, Turn};
 use crate::job::goodbye::Goodbye;
 use crate::job::life::{self, Main, NodeOptions};
-use crate::job::services::SERVICES;
 use crate::model::error::JobError;
 use crate::model::ids::{NodeId, PeId};
 use crate::node::Node;
@@ -103,6 +103,8 @@ struct World<'a> {
     /// When the last PE was over.
     over_at: Option<u64>,
     pauses: Pauses,
+    /// When which node is lost, if one will be.
+    loss: Option<(u64, NodeId)>,
     standstill: Standstill,
     oracles: Option<Oracles>,
     book: Option<Shared>,
@@ -121,31 +123,14 @@ impl<'a> World<'a> {
         let turn_ns = shape.network.is_none().then_some(turn_ns);
         let has_slow = dice.random_ratio(1, 2) && turns_differ && turn_ns.is_some();
         let shuffle = options.shuffle.or(drawn.shuffle);
-        let nodes: Vec<SimulatedNode<'_>> = (made.nodes.iter().zip(&made.ambients))
-            .map(|(node, ambient)| SimulatedNode {
-                node,
-                ambient,
-                stage: Stage::Runs,
-                running: shape.pes,
-                slowness: if has_slow && dice.random_ratio(1, 4) { 50 } else { 1 },
-            })
-            .collect();
-        let of_node = |at: &SimulatedNode<'_>| {
-            let make = |id| at.ambient.within(0, 0, || Pe::new(id, Arc::clone(at.node), shuffle, SERVICES));
-            at.node
-                .pes()
-                .map(make)
-                .map(|pe| SimulatedPe { pe, free_at: 0, rests_since: None, is_over: false })
-                .collect::<Vec<_>>()
-        };
-        let pes: Vec<SimulatedPe> = nodes.iter().flat_map(of_node).collect();
+        let cast = Cast::of(made, shuffle, || if has_slow && dice.random_ratio(1, 4) { 50 } else { 1 });
         if let Some(costs) = shape.costs.clone().map(Rc::new) {
-            pes.iter().filter_map(|at| at.pe.times.as_deref()).for_each(|times| times.charge(&costs));
+            cast.pes.iter().filter_map(|at| at.pe.times.as_deref()).for_each(|times| times.charge(&costs));
         }
         Self {
             wires: &made.wires,
-            agenda: Agenda::of(pes.len() + 2 * nodes.len()),
-            cast: Cast { nodes, pes },
+            agenda: Agenda::of(cast.pes.len() + 2 * cast.nodes.len()),
+            cast,
             now: 0,
             woken: Woken::default(),
             dice,
@@ -153,6 +138,7 @@ impl<'a> World<'a> {
             turn_end: 0,
             over_at: None,
             pauses: Pauses::draw(shape, drawn.calm_from),
+            loss: drawn.loss,
             standstill: Standstill::default(),
             oracles: None,
             book: made.book.clone(),
@@ -185,6 +171,11 @@ impl<'a> World<'a> {
     /// Lets the next thing happen; returns whether there was any.
     fn go_on(&mut self) -> bool {
         let turn = self.agenda.first();
+        let next = self.wires.next_moment().into_iter().chain(turn.map(|(moment, _)| moment)).min();
+        if let Some((moment, node)) = self.loss.take_if(|(at, _)| next.is_none_or(|next| *at <= next)) {
+            self.lose(node, moment);
+            return true;
+        }
         match (self.wires.next_moment(), turn) {
             (Some(arrival), turn) if turn.is_none_or(|(moment, _)| arrival <= moment) => self.arrive(),
             (_, Some((moment, actor))) => {
@@ -239,6 +230,21 @@ impl<'a> World<'a> {
             let error = JobError::Oracle { event: self.log.count(), time_ns: self.now, what };
             self.within(0, |world| world.cast.nodes[0].node.fail(error));
         }
+    }
+
+    /// Loses a node, unless it is gone.
+    fn lose(&mut self, node: NodeId, moment: u64) {
+        if matches!(self.cast.nodes[node.index()].stage, Stage::Gone) {
+            return;
+        }
+        (self.now, self.turn_end) = (moment, moment);
+        self.log.note(moment, SimulatedEvent::Loss { node });
+        (self.oracles, self.book) = (None, None);
+        let pes = self.cast.nodes[node.index()].node.pes();
+        pes.for_each(|pe| self.cast.pes[pe.0 as usize].is_over = true);
+        self.cast.nodes[node.index()].stage = Stage::Lost;
+        self.wires.lose(node, moment);
+        self.note_news();
     }
 
     fn arrive(&mut self) {
@@ -325,7 +331,7 @@ impl<'a> World<'a> {
     fn look_soon(&mut self, node: NodeId) {
         let (pes, now) = (self.cast.nodes[node.index()].node.topology.pes_per_node(), self.now);
         match self.cast.nodes[node.index()].stage {
-            Stage::Gone => {}
+            Stage::Gone | Stage::Lost => {}
             Stage::Leaves { .. } => self.plan(self.cast.actor_of(node.index()), now + 1),
             Stage::Runs => {
                 let first = node.0 * pes;
@@ -372,14 +378,15 @@ impl<'a> World<'a> {
         let mut result = Ok(0);
         for (number, at) in self.cast.nodes.iter_mut().enumerate() {
             let actor = (self.cast.pes.len() + number) as u64;
+            let is_lost = matches!(at.stage, Stage::Lost);
             at.ambient.within(self.now, actor, || match std::mem::replace(&mut at.stage, Stage::Gone) {
-                Stage::Runs => Goodbye::leave(at.node).clear(),
+                Stage::Runs | Stage::Lost => Goodbye::leave(at.node).clear(),
                 Stage::Leaves { goodbye, .. } => goodbye.clear(),
                 Stage::Gone => {}
             });
-        }
-        for at in &self.cast.nodes {
-            result = life::together(result, life::result(at.node));
+            if !is_lost {
+                result = life::together(result, life::result(at.node));
+            }
         }
         if let (Ok(_), Some(hidden)) = (&result, self.standstill.hidden()) {
             result = Err(hidden);
