@@ -176,7 +176,7 @@ impl Wires {
     /// Sends a frame, at the caller's time.
     pub(super) fn send(&self, source: NodeId, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let state = &mut *self.state.lock();
-        if state.nodes[target.index()].is_lost {
+        if state.are_apart(source, target) {
             return Ok(());
         }
         if let Some(until) = state.bursts.until((source, target), clock::now_ns()) {
@@ -209,7 +209,7 @@ impl Wires {
     /// Says goodbye to a peer.
     pub(super) fn say_goodbye(&self, source: NodeId, target: NodeId) {
         let state = &mut *self.state.lock();
-        if [source, target].iter().any(|node| state.nodes[node.index()].is_lost) {
+        if state.are_apart(source, target) {
             return;
         }
         let now = clock::now_ns();
@@ -272,6 +272,11 @@ impl Wires {
 }
 
 impl State {
+    /// Whether one of them was lost.
+    fn are_apart(&self, one: NodeId, other: NodeId) -> bool {
+        [one, other].iter().any(|node| self.nodes[node.index()].is_lost)
+    }
+
     fn set_out(&mut self, moment: u64, source: NodeId, load: (NodeId, Load)) {
         let node = &mut self.nodes[source.index()];
         node.sent += 1;

@@ -47,6 +47,11 @@ pub(crate) fn turn(pe: &Rc<Pe>, rested: Duration) -> Turn {
     })
 }
 
+/// Clears a PE that has no more turns although it was not over.
+pub(crate) fn end(pe: &Rc<Pe>) {
+    pe.enter(|| thread::clear(pe));
+}
+
 fn take_turn(pe: &Rc<Pe>, rested: Duration) -> Turn {
     let did = if pe.is_seen() { step::<true>(pe) } else { step::<false>(pe) };
     if did || polling::help(&pe.node) {

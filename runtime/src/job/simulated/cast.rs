@@ -105,6 +105,11 @@ impl Cast<'_> {
         pe as usize / (self.pes.len() / self.nodes.len())
     }
 
+    /// Whether the node of a PE was lost.
+    pub(super) fn is_lost(&self, pe: Actor) -> bool {
+        matches!(self.nodes[self.node_of(pe)].stage, Stage::Lost)
+    }
+
     /// The actor that takes leave for a node.
     pub(super) fn actor_of(&self, node: usize) -> Actor {
         (self.pes.len() + node) as Actor

@@ -54,10 +54,8 @@ impl Standstill {
         // Who sleeps goes on by itself.
         let sleeps = cast.within(now, 0, |cast| {
             let horizon = clock::now() + LONGEST_SLEEP;
-            cast.pes
-                .iter()
-                .filter(|at| !at.is_over)
-                .any(|at| timers::next_due(&at.pe).is_some_and(|due| due < horizon))
+            let mut pes = (0..).zip(&cast.pes).filter(|(actor, _)| !cast.is_lost(*actor));
+            pes.any(|(_, at)| timers::next_due(&at.pe).is_some_and(|due| due < horizon))
         });
         moved || sleeps || self.ask(cast, now)
     }

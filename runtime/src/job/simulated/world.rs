@@ -240,8 +240,6 @@ impl<'a> World<'a> {
         (self.now, self.turn_end) = (moment, moment);
         self.log.note(moment, SimulatedEvent::Loss { node });
         (self.oracles, self.book) = (None, None);
-        let pes = self.cast.nodes[node.index()].node.pes();
-        pes.for_each(|pe| self.cast.pes[pe.0 as usize].is_over = true);
         self.cast.nodes[node.index()].stage = Stage::Lost;
         self.wires.lose(node, moment);
         self.note_news();
@@ -256,7 +254,7 @@ impl<'a> World<'a> {
     }
 
     fn take_turn(&mut self, actor: Actor) {
-        if self.cast.pes[actor as usize].is_over {
+        if self.cast.is_lost(actor) || self.cast.pes[actor as usize].is_over {
             return;
         }
         let rested =
@@ -376,6 +374,10 @@ impl<'a> World<'a> {
     /// Drops what is left, and tells how the job ended.
     fn finish(mut self) -> (Result<i32, JobError>, Duration, Log) {
         let mut result = Ok(0);
+        // What chares drop reaches their PE, also where the job was left.
+        for (actor, at) in (0..).zip(&self.cast.pes).filter(|(_, at)| !at.is_over) {
+            self.within(actor, |_| driven::end(&at.pe));
+        }
         for (number, at) in self.cast.nodes.iter_mut().enumerate() {
             let actor = (self.cast.pes.len() + number) as u64;
             let is_lost = matches!(at.stage, Stage::Lost);
