@@ -5,8 +5,16 @@ use crate::{pass, run};
 /// Inside a process, between processes, and both.
 const SHAPES: [&str; 3] = ["+p 2", "+n 2", "+n 2 +p 2 +shuffle 1"];
 
-const BALANCERS: [&str; 5] =
-    ["", "+balancer rotate", "+balancer greedy", "+balancer rcb", "+balancer random,greedy_refine"];
+/// Balancers, and the mode in which what may be called again is.
+const MODES: [&str; 7] = [
+    "",
+    "+again",
+    "+balancer rotate",
+    "+again +balancer rotate",
+    "+balancer greedy",
+    "+balancer rcb",
+    "+balancer random,greedy_refine",
+];
 
 /// How uneven the PEs were between syncs, as a program's table says.
 fn unevenness(said: &str) -> Vec<f64> {
@@ -19,7 +27,7 @@ fn unevenness(said: &str) -> Vec<f64> {
     rows.collect()
 }
 
-/// Runs an example everywhere with every balancer, and checks that its last line is always the same.
+/// Runs an example everywhere with every balancer, also where what may be called again is, and checks that its last line is always the same.
 fn finds_the_same(example: &str, arguments: &str) {
     let last = |arguments: &str| {
         let said = pass(example, arguments);
@@ -27,8 +35,8 @@ fn finds_the_same(example: &str, arguments: &str) {
     };
     let alone = last(arguments);
     for shape in SHAPES {
-        for balancer in BALANCERS {
-            let arguments = format!("{arguments} {shape} {balancer}");
+        for mode in MODES {
+            let arguments = format!("{arguments} {shape} {mode}");
             assert_eq!(last(&arguments), alone, "{example} {arguments}");
         }
     }
@@ -52,6 +60,14 @@ fn particles_come_where_they_belong_whatever_moves_their_patches() {
 fn blocks_split_and_join_while_they_move() {
     finds_the_same("amr", "--generations 12 --pairs 2 --levels 3");
     finds_the_same("amr", "--generations 3 --coarsest 0 --levels 0");
+}
+
+#[test]
+fn objects_hear_each_other_wherever_they_are() {
+    for topology in ["ring", "pairs"] {
+        let few = format!("--topology {topology} --objects 24 --least 10 --more 20 --steps 9 --every 3");
+        finds_the_same("lb_test", &few);
+    }
 }
 
 #[test]

@@ -202,7 +202,13 @@ fn leanmd_moves_atoms_the_same_way_everywhere_and_loses_no_energy() {
         line.unwrap_or_else(|| panic!("{shape}: {said}")).to_owned()
     };
     let alone = fingerprint("");
-    let balanced = ["+p 2 +balancer rotate", "+n 2 +balancer greedy_refine"].map(str::to_owned);
+    let balanced = [
+        "+p 2 +balancer rotate",
+        "+n 2 +balancer greedy_refine",
+        "+n 2 +p 2 +again",
+        "+n 2 +p 2 +again +balancer rotate",
+    ]
+    .map(str::to_owned);
     for shape in everywhere().chain(balanced) {
         assert_eq!(fingerprint(&shape), alone, "{shape}");
     }
