@@ -20,7 +20,7 @@ use crate::model::callback::ErasedCallback;
 use crate::model::envelope::{Body, Envelope, SystemMessage, opened};
 use crate::model::ids::{BroadcastId, CollectionId, Index, NodeId, PeId, ServiceId, Target};
 use crate::model::reduction::reducers::Data;
-use crate::model::reduction::{Begun, Gathering, Partial, Refusal, Share, Statement};
+use crate::model::reduction::{Begun, Closed, Gathering, Partial, Refusal, Share, Statement};
 use crate::model::registry::{Identity, Standing, show};
 use crate::model::travel::Traveller;
 use crate::node::{Delivery, NodeService};
@@ -205,7 +205,7 @@ pub(crate) fn contribute(pe: &Pe, identity: &Identity, (id, index): (CollectionI
 fn take_added(
     pe: &Pe,
     (id, index): (CollectionId, Index),
-    added: Result<(Standing, Option<(u64, Box<Partial>)>), Refusal>,
+    added: Result<(Standing, Option<Closed>), Refusal>,
 ) -> Option<Standing> {
     match added {
         Ok((standing, closed)) => {

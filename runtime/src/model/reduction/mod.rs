@@ -21,7 +21,7 @@ pub(crate) mod reducers;
 mod share;
 mod statements;
 
-pub(crate) use contributions::{Contributions, Refusal};
+pub(crate) use contributions::{Closed, Contributions, Refusal};
 pub(crate) use gathering::{Gathering, Statement};
 pub(crate) use name::Name;
 pub(crate) use partial::Partial;

@@ -77,7 +77,7 @@ impl Counted {
         let contributor = (Index::from(index), standing);
         match self.contributions.add(contributor, within.map(broadcast_id), share) {
             Ok((then, closed)) => {
-                closed.into_iter().for_each(|(_, partial)| self.tell(partial, truth));
+                closed.into_iter().for_each(|(_, partial)| self.tell(*partial, truth));
                 then
             }
             Err(refusal) => {
@@ -94,11 +94,11 @@ impl Counted {
 
     fn close(&mut self, truth: &mut Truth) {
         while let Some((_, partial)) = self.contributions.close() {
-            self.tell(partial, truth);
+            self.tell(*partial, truth);
         }
     }
 
-    fn tell(&self, partial: Box<Partial>, truth: &mut Truth) {
+    fn tell(&self, partial: Partial, truth: &mut Truth) {
         let (reduction, is_of_all) = ((self.home, partial.callback.reference), partial.within.is_some());
         let sum = match partial.contributed {
             0 => 0,

@@ -39,6 +39,9 @@ pub(crate) enum Refusal {
     Misfit(String),
 }
 
+/// What a PE says when it closes a reduction: the number of the statement, and the partial.
+pub(crate) type Closed = (u64, Box<Partial>);
+
 /// What has come together of a reduction on this PE.
 enum Folded {
     /// Nothing, for this callback.
@@ -171,7 +174,7 @@ impl Contributions {
         (member, standing): (Index, Standing),
         within: Option<BroadcastId>,
         share: Share,
-    ) -> Result<(Standing, Option<(u64, Box<Partial>)>), Refusal> {
+    ) -> Result<(Standing, Option<Closed>), Refusal> {
         let newborn = self.newborn(member, standing);
         let next = newborn.unwrap_or(standing.next());
         let is_newborn = newborn.is_some();
@@ -311,7 +314,7 @@ impl Contributions {
     }
 
     /// Closes a reduction that can be closed, if there is one. Returns the partial, and the number of this statement.
-    pub(crate) fn close(&mut self) -> Option<(u64, Box<Partial>)> {
+    pub(crate) fn close(&mut self) -> Option<Closed> {
         let number = self.line.from(0).find(|(_, open)| self.is_complete(open))?.0;
         self.close_one(number)
     }
@@ -358,7 +361,7 @@ impl Contributions {
         absent + 1 == self.present && within.is_none_or(|broadcast| self.newborns.have_heard(broadcast))
     }
 
-    fn close_one(&mut self, number: u64) -> Option<(u64, Box<Partial>)> {
+    fn close_one(&mut self, number: u64) -> Option<Closed> {
         self.line.get(number).filter(|open| self.is_complete(open))?;
         let open = self.line.take(number)?;
         let Name { callback, within } = open.name();
