@@ -20,6 +20,7 @@ const LIST: &[Service] = &[
     quiescence::SERVICE,
     readonly::SERVICE,
     tags::SERVICE,
+    sync::SERVICE,
     array::SERVICE,
     audience::SERVICE,
     timers::SERVICE,
@@ -28,7 +29,6 @@ const LIST: &[Service] = &[
     shutdown::SERVICE,
     names::SERVICE,
     migration::SERVICE,
-    sync::SERVICE,
     again::SERVICE,
 ];
 

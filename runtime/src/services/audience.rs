@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 
-pub(crate) const ID: ServiceId = ServiceId(8);
+pub(crate) const ID: ServiceId = ServiceId(9);
 
 pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive: |_, arrival| Delivery::of::<Count>(arrival), ..NodeService::NONE },

@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
 
-const ID: ServiceId = ServiceId(13);
+const ID: ServiceId = ServiceId(14);
 
 pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive: |_, arrival| Delivery::of::<Message>(arrival), ..NodeService::NONE },

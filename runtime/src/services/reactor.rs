@@ -17,7 +17,7 @@ use std::io;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-const ID: ServiceId = ServiceId(10);
+const ID: ServiceId = ServiceId(11);
 
 pub(crate) const SERVICE: Service = Service {
     node: NodeService {

@@ -34,7 +34,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-const ID: ServiceId = ServiceId(12);
+const ID: ServiceId = ServiceId(13);
 
 pub(crate) const SERVICE: Service = Service {
     node: NodeService { state: || Box::new(Requests::default()), arrive, clear: |node| end(requests(node)) },

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::task::Waker;
 use std::time::Instant;
 
-const ID: ServiceId = ServiceId(9);
+const ID: ServiceId = ServiceId(10);
 
 pub(crate) const SERVICE: Service = Service {
     state: || TypedBox::new(RefCell::new(Timers::default())),

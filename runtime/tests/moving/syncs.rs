@@ -276,3 +276,117 @@ fn no_balancing_lets_an_element_go_on_before_its_sync_is_over() {
         assert_eq!(ended.await, RUNNERS);
     });
 }
+
+/// One of three kinds: comes to a sync and ends, comes to it and waits, or comes when it is told.
+#[derive(Serialize, Deserialize)]
+struct Guest {
+    has_gone_on: bool,
+}
+
+#[chare(array, migrate, sync)]
+impl Guest {
+    #[entry]
+    fn new() -> Self {
+        Self { has_gone_on: false }
+    }
+
+    #[entry]
+    fn come(&mut self) {
+        let kind = self.this_index() % 3;
+        if kind < 2 {
+            self.sync_then(self.this_chare().go_on_callback());
+        }
+        if kind == 0 {
+            chare::destroy();
+        }
+    }
+
+    #[entry]
+    fn come_late(&mut self) {
+        if self.this_index() % 3 == 2 {
+            self.sync_then(self.this_chare().go_on_callback());
+        }
+    }
+
+    #[entry]
+    fn go_on(&mut self) {
+        self.has_gone_on = true;
+    }
+
+    #[entry]
+    fn tell(&self, done: Callback<u64>) {
+        self.contribute(sum(u64::from(self.has_gone_on)), done);
+    }
+}
+
+/// Of each home's three elements one ends in the sync to which it has come: it stands for none of those that have not.
+#[test]
+fn who_has_come_to_a_sync_and_ends_does_not_come_for_another() {
+    balanced("rotate", || async {
+        let homes = u64::from(chare::pes());
+        let guests = GuestProxy::create(3 * homes);
+        let gone_on = || {
+            let (gone_on, done) = chare::future();
+            guests.tell(done);
+            gone_on
+        };
+        guests.come();
+        chare::quiescence().await;
+        assert_eq!(gone_on().await, 0, "some have not come");
+        guests.come_late();
+        chare::quiescence().await;
+        assert_eq!(gone_on().await, 2 * homes);
+    });
+}
+
+/// Of an even index: is kept where it is through each sync, until it goes on. Of an odd one: ends where it has come to a sync.
+#[derive(Serialize, Deserialize)]
+struct Lodger {
+    syncs: u64,
+    done: Callback<u64>,
+}
+
+#[chare(array, migrate, sync)]
+impl Lodger {
+    #[entry]
+    fn new(done: Callback<u64>) -> Self {
+        Self { syncs: 0, done }
+    }
+
+    #[entry]
+    fn step(&mut self) {
+        let is_kept = self.this_index().is_multiple_of(2);
+        if is_kept && self.syncs > 0 {
+            self.this_chare().let_go();
+        }
+        if self.syncs == 5 {
+            return self.contribute(sum(1), self.done);
+        }
+        self.syncs += 1;
+        self.sync_then(self.this_chare().step_callback());
+        if is_kept {
+            self.this_chare().hold();
+        } else if self.this_index() == self.syncs {
+            chare::destroy();
+        }
+    }
+
+    #[entry(awaited)]
+    fn let_go();
+
+    #[entry]
+    async fn hold(this: This<Self>) {
+        this.when(Self::let_go).await;
+    }
+}
+
+#[test]
+fn who_is_kept_from_moving_goes_on_and_who_ends_at_a_sync_is_awaited_no_more() {
+    for balancer in ["rotate", "random"] {
+        balanced(balancer, || async {
+            let (left, done) = chare::future();
+            LodgerProxy::create(8, done).step();
+            assert_eq!(left.await, 5);
+        });
+    }
+}

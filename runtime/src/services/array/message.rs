@@ -11,7 +11,7 @@ use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-pub(crate) const ID: ServiceId = ServiceId(7);
+pub(crate) const ID: ServiceId = ServiceId(8);
 
 /// A message about a collection for one PE.
 pub(super) enum ArrayMessage {

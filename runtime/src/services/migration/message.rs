@@ -10,7 +10,7 @@ use crate::model::travel::{Sought, Stay, Traveller};
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
 
-pub(crate) const ID: ServiceId = ServiceId(14);
+pub(crate) const ID: ServiceId = ServiceId(15);
 
 /// An element of an array.
 pub(super) type Member = (CollectionId, Index);

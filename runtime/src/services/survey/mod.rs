@@ -44,7 +44,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use waits::Waits;
 
-pub(crate) const ID: ServiceId = ServiceId(11);
+pub(crate) const ID: ServiceId = ServiceId(12);
 
 pub(crate) const SERVICE: Service = Service {
     node: NodeService { state: || Box::new(Mutex::new(Surveys::default())), arrive, ..NodeService::NONE },

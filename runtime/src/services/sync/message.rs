@@ -5,7 +5,7 @@ use crate::model::ids::{CollectionId, Index, PeId, ServiceId};
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
 
-pub(crate) const ID: ServiceId = ServiceId(15);
+pub(crate) const ID: ServiceId = ServiceId(7);
 
 /// An element of an array.
 pub(super) type Member = (CollectionId, Index);
