@@ -107,6 +107,7 @@ pub(crate) fn find_free(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
 /// Processes all other work, and leaves [`Queued::Done`] in its place. Out of line: plain calls need not make room for it.
 #[inline(never)]
 fn process_other(pe: &Pe, queued: &mut Queued) {
+    // Taken where it stands: to move all work out first would be a good part of a resume.
     if let Queued::Work(Work::Task(key)) = *queued {
         *queued = Queued::Done;
         resume(pe, key);

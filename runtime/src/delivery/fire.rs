@@ -27,13 +27,8 @@ pub(crate) fn fire_with(pe: &Pe, callback: ErasedCallback, value: Arguments, opt
         Goal::Call { target, entry } => match typed(entry, value) {
             Ok((entry, arguments)) => {
                 let (from, reference) = (pe.id, callback.reference);
-                let make = || Call { target, from, entry, arguments, nocopy: None, reference };
-                let options = options.as_ref().unwrap_or(&entry.options);
-                if reference == 0 && options.is_default() {
-                    outbox::send_plain_call(pe, &target, make);
-                } else {
-                    outbox::send_call(pe, options, &target, make);
-                }
+                let call = Call { target, from, entry, arguments, nocopy: None, reference };
+                outbox::send_made_call(pe, options.as_ref().unwrap_or(&entry.options), call);
             }
             Err(cause) => fail(cause),
         },

@@ -66,6 +66,10 @@ fn remove(pe: &Pe, target: Target) {
     let left = removed.identity().standing.replace(Standing::GONE);
     let mut parcel = Parcel::default();
     pe.tell(ChareEvent::Gone { chare: removed.identity(), left, traveller, parcel: &mut parcel });
+    debug_assert!(
+        parcel.is_empty(),
+        "a service put something in after `array` had sent the parcel: see job/services"
+    );
     // After the borrow: dropping the chare's state may run code of the user.
     pe.drop_chare(removed);
 }

@@ -53,7 +53,7 @@ pub(crate) fn call<T: Message>(
 /// into the run queue together with it. `make` makes the call in its place in the queue; it must run no code of the user, which might
 /// send in turn.
 #[inline]
-pub(super) fn send_plain_call(pe: &Pe, target: &Target, make: impl FnOnce() -> Call) {
+fn send_plain_call(pe: &Pe, target: &Target, make: impl FnOnce() -> Call) {
     let recalled = pe.places.borrow().recall(target);
     match recalled {
         Recalled::Here(chare) => {
@@ -61,6 +61,17 @@ pub(super) fn send_plain_call(pe: &Pe, target: &Target, make: impl FnOnce() -> C
             pe.queue.borrow_mut().push_found(chare, Cost::NONE, make);
         }
         elsewhere => send_recalled(pe, &CallOptions::new(), elsewhere, make),
+    }
+}
+
+/// Sends a call that is made already, and may say more than [plain](Call::is_plain) ones do.
+#[inline]
+pub(super) fn send_made_call(pe: &Pe, options: &CallOptions, call: Call) {
+    let target = call.target;
+    if options.is_default() && call.is_plain() {
+        send_plain_call(pe, &target, || call);
+    } else {
+        send_call(pe, options, &target, || call);
     }
 }
 

@@ -33,6 +33,11 @@ enum Content {
 pub(crate) struct Parcel(Vec<(ServiceId, Content)>);
 
 impl Parcel {
+    /// Whether nothing is in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Puts in the content that a service sends along. One allocation.
     pub(crate) fn put(&mut self, service: ServiceId, content: impl Any + Send + Serialize) {
         self.0.push((service, Content::AsItIs(Box::new(content))));

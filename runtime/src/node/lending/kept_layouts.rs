@@ -3,7 +3,7 @@
 //! [`known_layouts`](super::known_layouts) has the rules.
 
 use super::layout_news::{AllNews, Digest, layouts_max};
-use crate::base::recent::LastUses;
+use crate::base::last_uses::LastUses;
 use crate::model::envelope::frame::LayoutNews;
 use crate::model::ids::NodeId;
 use chare_layout::Raw;
