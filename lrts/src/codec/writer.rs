@@ -2,13 +2,14 @@
 
 #![expect(unsafe_code, reason = "counts the bytes that an encoder has initialised into a vector")]
 
-use super::bulk::{HUGE_BYTES_MIN, as_room, ask_for_huge_pages};
+use super::bulk::as_room;
 use super::encode::Encoder;
 use super::error::CodecError;
 use super::fault::FaultKind;
 use super::filling::Fill;
 use super::lend::Lending;
 use crate::memory::Memory;
+use crate::memory::huge::{HUGE_BYTES_MIN, ask_for_huge_pages};
 use serde::Serialize;
 use std::mem::MaybeUninit;
 

@@ -12,6 +12,8 @@
 #![expect(unsafe_code, reason = "owns raw memory that peers may touch: pointers, never references")]
 
 mod heap;
+pub(crate) mod huge;
+pub(crate) mod kept;
 mod place;
 
 pub use place::{DeviceMemory, MemoryId, Place, Share};
@@ -123,17 +125,7 @@ impl MemoryMut {
 
     /// The same; `None` when so much cannot be had.
     pub fn try_heap_zeroed(len: usize) -> Option<Self> {
-        if len > isize::MAX as usize - HeapBlock::ALIGNMENT {
-            return None;
-        }
-        // SAFETY: the layout is not empty.
-        let start = unsafe { std::alloc::alloc_zeroed(HeapBlock::layout(len)) };
-        if start.is_null() {
-            return None;
-        }
-        let address = start.wrapping_add(start.align_offset(HeapBlock::ALIGNMENT));
-        // Zeroed, so initialised, with `ALIGNMENT` bytes more than `len`: fewer than that lie before `address`.
-        Some(Self::of_heap(address, HeapBlock { address: start, len }))
+        HeapBlock::zeroed(len).map(Self::of_heap)
     }
 
     /// Memory on the heap that has these bytes; otherwise as [`MemoryMut::heap_zeroed`].
@@ -145,15 +137,14 @@ impl MemoryMut {
             std::alloc::handle_alloc_error(layout);
         }
         let block = HeapBlock { address: start, len: bytes.len() };
-        let address = start.wrapping_add(start.align_offset(HeapBlock::ALIGNMENT));
-        // SAFETY: a fresh block with `ALIGNMENT` bytes more than these: fewer than that lie before `address`.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address, bytes.len()) };
-        Self::of_heap(address, block)
+        // SAFETY: a fresh block with `ALIGNMENT` bytes more than these: fewer than that lie before its start.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.start(), bytes.len()) };
+        Self::of_heap(block)
     }
 
-    /// The bytes of a block of the heap from `address` on, all of which are initialised and lie in the block.
-    fn of_heap(address: *mut u8, block: HeapBlock) -> Self {
-        Self(Block { address, len: block.len, share: None, keeper: Keeper::Heap(block) })
+    /// The bytes of a block of the heap, all of which are initialised.
+    fn of_heap(block: HeapBlock) -> Self {
+        Self(Block { address: block.start(), len: block.len, share: None, keeper: Keeper::Heap(block) })
     }
 
     /// Memory made of a byte vector, which [`MemoryMut::into_owner`] gives back.

@@ -28,6 +28,7 @@ mod by_tcp;
 mod choose;
 mod copying;
 mod fabric;
+mod keeping;
 mod network;
 #[cfg(not(feature = "net"))]
 mod no_tcp;
@@ -65,6 +66,7 @@ use crate::waker::Waker;
 use crate::wrappers::{TraceFile, Wrapped};
 use by_tcp::Tcp;
 use fabric::Fabric;
+use keeping::Keeping;
 use parking_lot::Mutex;
 use route::{Carrier, Peer, Route};
 use std::sync::Arc;
@@ -123,6 +125,7 @@ pub struct Reach {
     waiting: Waiting,
     /// Where buffers live that neighbours may map, if any may.
     arenas: Option<Arc<Arenas>>,
+    kept: Keeping,
     trace: Option<Arc<TraceFile>>,
     /// Whether a lack of shareable memory was told.
     told_of_arenas: AtomicBool,
@@ -171,6 +174,7 @@ impl Reach {
             copies: Copies::by(engines),
             waiting: Waiting::default(),
             arenas,
+            kept: Keeping::default(),
             trace,
             told_of_arenas: AtomicBool::new(false),
             warnings: Mutex::new(warnings),
@@ -194,7 +198,13 @@ impl Reach {
     /// Memory for buffers: where neighbours can map it, if they may, else on the heap. Its bytes are whatever they
     /// were before. Constant time, but for the first buffers and growth.
     pub fn allocate(&self, len: usize) -> MemoryMut {
-        self.allocate_shareable(len).unwrap_or_else(|| MemoryMut::heap_zeroed(len))
+        self.allocate_warm(len).unwrap_or_else(|| MemoryMut::heap_zeroed(len))
+    }
+
+    /// The same, if such memory is kept for the next of that length: where neighbours can map it, or long. Whoever uses it saves the faults of
+    /// fresh memory.
+    pub fn allocate_warm(&self, len: usize) -> Option<MemoryMut> {
+        self.allocate_shareable(len).or_else(|| self.kept.allocate(len))
     }
 
     /// The same, whose bytes are zero. What lies on the heap is zero without being written.
@@ -221,8 +231,10 @@ impl Reach {
             .ok()
     }
 
-    /// Has memory that neighbours can map grow by no more than so many bytes at a time, where a buffer does not need more.
+    /// Has memory that neighbours can map grow by no more than so many bytes at a time, where a buffer does not need more, and no more than
+    /// so many bytes kept on the heap.
     pub fn limit_growth(&self, bytes: usize) {
+        self.kept.limit(bytes);
         if let Some(arenas) = &self.arenas {
             arenas.limit_growth(bytes);
         }
@@ -238,8 +250,12 @@ impl Reach {
     /// Gives memory of buffers that have long been freed back to the system, and makes huge pages of what grew, one at a time, if the
     /// thread has `rested` for long enough. Returns how long until there may be more to do, if that is known.
     pub fn tidy_memory(&self, rested: Duration) -> Option<Duration> {
-        let (arenas, now) = (self.arenas.as_ref()?, clock::now());
-        arenas.give_back(now).into_iter().chain(arenas.put_together(now, rested)).min()
+        let now = clock::now();
+        let of_arenas = |arenas: &Arc<Arenas>| {
+            arenas.give_back(now).into_iter().chain(arenas.put_together(now, rested)).min()
+        };
+        let of_arenas = self.arenas.as_ref().and_then(of_arenas);
+        of_arenas.into_iter().chain(self.kept.give_back(now)).min()
     }
 
     /// Leaves a warning for [`Reach::take_warnings`].

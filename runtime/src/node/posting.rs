@@ -23,7 +23,7 @@ impl Node {
     pub(crate) fn post_for(&self, counters: &Counters, peer: NodeId, bytes: Vec<u8>, cost: Option<u32>) {
         let packed = if bytes.len() <= self.frame_bytes_max {
             Packed::Frame(bytes)
-        } else if let Some(mut memory) = self.allocate_large(bytes.len()) {
+        } else if let Some(mut memory) = self.network.allocate_warm(bytes.len()) {
             memory.as_mut_slice().copy_from_slice(&bytes);
             Packed::Large(memory.freeze())
         } else {
@@ -48,13 +48,7 @@ impl Node {
         write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
         bytes: Vec<u8>,
     ) -> Result<Packed, String> {
-        frame::pack(write, bytes, self.frame_bytes_max, |len| self.allocate_large(len))
-    }
-
-    /// Memory that stays warm and that receivers read in place, if the network has any: a large message written there saves the receiver
-    /// a copy, and both sides the page faults.
-    fn allocate_large(&self, len: usize) -> Option<MemoryMut> {
-        self.network.capabilities().view.then(|| self.network.allocate(len))
+        frame::pack(write, bytes, self.frame_bytes_max, |len| self.network.allocate_warm(len))
     }
 
     /// Passes a frame on to the nodes below this one, to each for `cost`; what is long lies in one memory for all of them. Counts each
@@ -71,7 +65,7 @@ impl Node {
         }
         let packed = if bytes.len() <= self.frame_bytes_max {
             Packed::Frame(bytes.to_vec())
-        } else if let Some(mut memory) = self.allocate_large(bytes.len()) {
+        } else if let Some(mut memory) = self.network.allocate_warm(bytes.len()) {
             memory.as_mut_slice().copy_from_slice(bytes);
             Packed::Large(memory.freeze())
         } else {
