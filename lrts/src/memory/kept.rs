@@ -125,7 +125,7 @@ impl Free {
 
 /// A block with some room beyond `len`, so that lengths which differ a little share it. Room that nobody touches costs addresses alone.
 fn fresh(len: usize) -> Option<HeapBlock> {
-    let room = len.next_multiple_of(len.next_power_of_two() / 8);
+    let room = len.next_multiple_of(len.next_power_of_two() / 32);
     let mut block = HeapBlock::zeroed(room)?;
     if len >= HUGE_BYTES_MIN {
         ask_for_huge_pages(block.room());
