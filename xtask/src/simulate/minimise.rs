@@ -43,7 +43,7 @@ pub(super) fn minimise(mix: &Mix, failure: &Failure, planted: Option<&str>, prof
     let case = Case { mix, binary, failure, planted };
     let (mut parts, mut shape) = (PARTS.to_vec(), (job.nodes, job.pes));
     let Some(mut least) = case.fails(job.seed, &parts, shape) else {
-        return format!("it does not fail again: {}", line(failure, job, &parts, profile));
+        return format!("it does not fail again: {}", line((failure, planted), job, &parts, profile));
     };
     for fewer in smaller(shape) {
         if let Some(job) = case.fails(job.seed, &parts, fewer) {
@@ -63,7 +63,10 @@ pub(super) fn minimise(mix: &Mix, failure: &Failure, planted: Option<&str>, prof
         }
     }
     let (chance, messages) = (parts.len(), least.messages);
-    format!("{chance} parts of chance, {messages} messages: {}", line(failure, &least, &parts, profile))
+    format!(
+        "{chance} parts of chance, {messages} messages: {}",
+        line((failure, planted), &least, &parts, profile)
+    )
 }
 
 /// All smaller shapes, from the smallest on.
@@ -74,12 +77,17 @@ fn smaller((nodes, pes): (u32, u32)) -> Vec<(u32, u32)> {
     all
 }
 
-fn line(failure: &Failure, job: &Job, parts: &[&str], profile: &str) -> String {
+/// What to type at the root of the tree. A fault that was planted is in the copy alone.
+fn line((failure, planted): (&Failure, Option<&str>), job: &Job, parts: &[&str], profile: &str) -> String {
     let (Failure { binary, test, .. }, Job { nodes, pes, seed, .. }) = (failure, job);
     let chance = parts.join(",");
+    let copy = planted.map(|fault| {
+        format!("cd target/planted && CARGO_TARGET_DIR=../planted.target CHARE_PLANTED={fault} ")
+    });
+    let copy = copy.unwrap_or_default();
     format!(
-        "CHARE_TEST_SEEDS={seed}+1 CHARE_TEST_CHANCE={chance} CHARE_TEST_SHAPE={nodes}x{pes} cargo test -p chare --features sim --profile \
-         {profile} --test {binary} {test} -- --exact"
+        "{copy}CHARE_TEST_SEEDS={seed}+1 CHARE_TEST_CHANCE={chance} CHARE_TEST_SHAPE={nodes}x{pes} cargo test -p chare --features sim \
+         --profile {profile} --test {binary} {test} -- --exact"
     )
 }
 
@@ -98,10 +106,10 @@ mod tests {
             job: Some(job.clone()),
             said: String::new(),
         };
-        assert_eq!(
-            line(&failure, &job, &["late"], "simulation"),
-            "CHARE_TEST_SEEDS=7+1 CHARE_TEST_CHANCE=late CHARE_TEST_SHAPE=2x1 cargo test -p chare --features sim --profile simulation --test \
-             moving kinds::all -- --exact"
-        );
+        let own = "CHARE_TEST_SEEDS=7+1 CHARE_TEST_CHANCE=late CHARE_TEST_SHAPE=2x1 cargo test -p chare --features sim --profile \
+                   simulation --test moving kinds::all -- --exact";
+        assert_eq!(line((&failure, None), &job, &["late"], "simulation"), own);
+        let copy = "cd target/planted && CARGO_TARGET_DIR=../planted.target CHARE_PLANTED=end-kept ";
+        assert_eq!(line((&failure, Some("end-kept")), &job, &["late"], "simulation"), format!("{copy}{own}"));
     }
 }

@@ -20,6 +20,9 @@ use std::time::Instant;
 /// Programs that take longer with one seed, in milliseconds, look for no faults: dozens of quick ones come to the same places.
 const LONGEST_MS: u64 = 2_000;
 
+/// The most seeds of a run that goes on when one program has found the fault.
+const ALL_PROGRAMS_SEEDS: u64 = 4;
+
 const PATCHES: &str = "tests/simulation/planted";
 
 /// What the copy's `chare-lrts` has beside its own.
@@ -106,13 +109,17 @@ pub(super) fn run(search: &Search<'_>) -> Result<(), String> {
         let began = Instant::now();
         let found = find(&mix, &programs, fault, search);
         let seconds = began.elapsed().as_secs_f64();
-        match found {
-            Some(failure) => {
-                let seed = failure.job.as_ref().map_or_else(|| "?".to_owned(), |job| job.seed.to_string());
-                let said: String = failure.said.chars().take(110).collect();
-                let Failure { binary, test, .. } = &failure;
+        let job = |failure: &&Failure| failure.job.as_ref().map(|job| (job.seed, job.messages));
+        match found.iter().min_by_key(|failure| job(failure).map_or(u64::MAX, |(seed, _)| seed)) {
+            Some(first) => {
+                let seed = job(&first).map_or_else(|| "?".to_owned(), |(seed, _)| seed.to_string());
+                let said: String = first.said.chars().take(110).collect();
+                let Failure { binary, test, .. } = first;
                 println!("{:<34} {seed:>6} {seconds:>8.1}  {said} [{binary}: {test}]", fault.name);
-                println!("  {}", minimise(&mix, &failure, Some(&fault.name), search.profile));
+                let shortest =
+                    found.iter().min_by_key(|one| job(one).map_or(u64::MAX, |(_, messages)| messages));
+                let shortest = shortest.unwrap_or(first);
+                println!("  {}", minimise(&mix, shortest, Some(&fault.name), search.profile));
             }
             None => {
                 println!(
@@ -132,29 +139,30 @@ pub(super) fn run(search: &Search<'_>) -> Result<(), String> {
     }
 }
 
-/// Looks for a fault by more and more seeds; returns the first failure.
+/// Looks for a fault by more and more seeds; returns the failures of the first test binary that has any.
 fn find(
     mix: &Mix,
     programs: &BTreeMap<String, Vec<String>>,
     fault: &Fault,
     search: &Search<'_>,
-) -> Option<Failure> {
+) -> Vec<Failure> {
     let (mut first, end, mut batch) = (search.first, search.first + search.seeds, 1);
     while first < end {
         let seeds = batch.min(end - first);
         for binary in fault.mix.iter().filter_map(|name| mix.binary(name)) {
             let filter = programs[&binary.name].clone();
             let planted = Some(fault.name.clone());
-            let run = Run { filter, is_exact: true, stops: true, planted, ..Run::of_seeds(first, seeds) };
+            // What is found soon is found by many programs, of which one needs the fewest messages.
+            let stops = seeds > ALL_PROGRAMS_SEEDS;
+            let run = Run { filter, is_exact: true, stops, planted, ..Run::of_seeds(first, seeds) };
             let failures = mix.run(binary, &run).failures;
-            let seed = |failure: &Failure| failure.job.as_ref().map_or(u64::MAX, |job| job.seed);
-            if let Some(found) = failures.into_iter().min_by_key(seed) {
-                return Some(found);
+            if !failures.is_empty() {
+                return failures;
             }
         }
         (first, batch) = (first + seeds, batch * 4);
     }
-    None
+    Vec::new()
 }
 
 /// # Errors
