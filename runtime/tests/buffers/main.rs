@@ -5,6 +5,7 @@
 #[path = "../every_path/mod.rs"]
 mod every_path;
 
+mod at_once;
 mod busy_owners;
 mod devices_across;
 mod fields;

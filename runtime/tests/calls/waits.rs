@@ -7,6 +7,9 @@ use chare::prelude::*;
 use chare::{Job, TimedOut};
 use std::time::{Duration, Instant};
 
+/// Longer than any test.
+const FAR: Duration = Duration::from_secs(3600);
+
 struct Waiter {
     calls: u32,
 }
@@ -22,6 +25,18 @@ impl Waiter {
     async fn sleep_and_count(this: This<Self>, ms: u64) -> u32 {
         chare::sleep(Duration::from_millis(ms)).await;
         this.with(|waiter| waiter.calls)
+    }
+
+    /// Sleeps within limits that are given up, and is at a limit before sleeps that are.
+    #[entry]
+    async fn nap(_this: This<Self>, naps: u64) -> u64 {
+        for nap in 1..=naps {
+            let (begin, time) = (chare::now(), Duration::from_micros(50 * nap));
+            assert_eq!(chare::timeout(FAR, chare::sleep(time)).await, Ok(()));
+            assert_eq!(chare::timeout(time, chare::sleep(FAR)).await, Err(TimedOut(time)));
+            assert!(chare::now() - begin >= 2 * time);
+        }
+        naps
     }
 
     #[entry]
@@ -126,6 +141,16 @@ fn a_timeout_ends_a_wait_and_nothing_else() {
         assert!(begin.elapsed() < Duration::from_secs(300));
     });
     assert_eq!(code.unwrap(), 0);
+}
+
+#[test]
+fn who_gives_a_timer_up_keeps_nobody_else_asleep() {
+    on_every_path(&[(1, 1), (1, 2), (2, 1)], || async {
+        let waiters = WaiterProxy::create();
+        let each = (0..chare::pes()).flat_map(|pe| (1..=4).map(move |naps| (PeId(pe), naps)));
+        let over: Vec<_> = each.map(|(pe, naps)| waiters.on(pe).nap(naps)).collect();
+        assert_eq!(chare::wait_all(over).await.iter().sum::<u64>(), 10 * u64::from(chare::pes()));
+    });
 }
 
 #[test]

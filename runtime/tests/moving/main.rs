@@ -5,6 +5,7 @@ mod awaited;
 mod balanced;
 #[path = "../every_path/mod.rs"]
 mod every_path;
+mod kept;
 mod kinds;
 mod lifecycle;
 mod measured;
@@ -12,6 +13,7 @@ mod reductions;
 mod reports;
 mod sections;
 mod state;
+mod successors;
 mod syncs;
 mod tags;
 

@@ -5,7 +5,6 @@ use super::somewhere;
 use chare::prelude::*;
 use chare::{ArrayOptions, Job, ThisInSyncs, ThisMigrant};
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 #[derive(Serialize, Deserialize)]
@@ -214,69 +213,6 @@ fn a_balancer_that_decides_itself_leaves_alone_what_costs_more_than_it_gains() {
     }
 }
 
-const RUNNERS: u64 = 6;
-
-/// How often runners have come to a sync, in the job that runs.
-static COME: AtomicU64 = AtomicU64::new(0);
-
-/// Comes to a sync again and again, while others keep it from moving and balancers wish that it moves.
-#[derive(Serialize, Deserialize)]
-struct Runner {
-    syncs: u64,
-    done: Callback<u64>,
-}
-
-#[chare(array, migrate, sync)]
-impl Runner {
-    #[entry]
-    fn new(done: Callback<u64>) -> Self {
-        Self { syncs: 0, done }
-    }
-
-    #[entry]
-    fn step(&mut self) {
-        let come = COME.load(Ordering::SeqCst);
-        assert!(come >= RUNNERS * self.syncs, "{come} have come, and one goes on from sync {}", self.syncs);
-        if self.syncs == 6 {
-            return self.contribute(sum(1), self.done);
-        }
-        self.syncs += 1;
-        COME.fetch_add(1, Ordering::SeqCst);
-        self.sync_then(self.this_chare().step_callback());
-        chare::balance();
-        let other = self.this_collection().at(chare::dice().below(RUNNERS));
-        other.hold();
-        if chare::dice().below(3) == 0 {
-            other.go();
-        }
-        other.let_go();
-    }
-
-    #[entry(awaited)]
-    fn let_go();
-
-    /// Keeps the runner where it is until somebody lets it go.
-    #[entry]
-    async fn hold(this: This<Self>) {
-        this.when(Self::let_go).await;
-    }
-
-    #[entry]
-    fn go(&mut self) {
-        self.migrate_to(somewhere());
-    }
-}
-
-#[test]
-fn no_balancing_lets_an_element_go_on_before_its_sync_is_over() {
-    balanced("random", || async {
-        COME.store(0, Ordering::SeqCst);
-        let (ended, done) = chare::future();
-        RunnerProxy::create(RUNNERS, done).step();
-        assert_eq!(ended.await, RUNNERS);
-    });
-}
-
 /// One of three kinds: comes to a sync and ends, comes to it and waits, or comes when it is told.
 #[derive(Serialize, Deserialize)]
 struct Guest {
@@ -337,56 +273,4 @@ fn who_has_come_to_a_sync_and_ends_does_not_come_for_another() {
         chare::quiescence().await;
         assert_eq!(gone_on().await, 2 * homes);
     });
-}
-
-/// Of an even index: is kept where it is through each sync, until it goes on. Of an odd one: ends where it has come to a sync.
-#[derive(Serialize, Deserialize)]
-struct Lodger {
-    syncs: u64,
-    done: Callback<u64>,
-}
-
-#[chare(array, migrate, sync)]
-impl Lodger {
-    #[entry]
-    fn new(done: Callback<u64>) -> Self {
-        Self { syncs: 0, done }
-    }
-
-    #[entry]
-    fn step(&mut self) {
-        let is_kept = self.this_index().is_multiple_of(2);
-        if is_kept && self.syncs > 0 {
-            self.this_chare().let_go();
-        }
-        if self.syncs == 5 {
-            return self.contribute(sum(1), self.done);
-        }
-        self.syncs += 1;
-        self.sync_then(self.this_chare().step_callback());
-        if is_kept {
-            self.this_chare().hold();
-        } else if self.this_index() == self.syncs {
-            chare::destroy();
-        }
-    }
-
-    #[entry(awaited)]
-    fn let_go();
-
-    #[entry]
-    async fn hold(this: This<Self>) {
-        this.when(Self::let_go).await;
-    }
-}
-
-#[test]
-fn who_is_kept_from_moving_goes_on_and_who_ends_at_a_sync_is_awaited_no_more() {
-    for balancer in ["rotate", "random"] {
-        balanced(balancer, || async {
-            let (left, done) = chare::future();
-            LodgerProxy::create(8, done).step();
-            assert_eq!(left.await, 5);
-        });
-    }
 }

@@ -90,10 +90,9 @@ impl ToldLayouts {
             };
         }
         let oldest = self.last_uses.oldest_first().next().copied();
-        let forgotten = oldest.filter(|_| self.told.len() >= layouts_max()).and_then(|(peer, digest)| {
-            chare_lrts::sometimes!("a layout went that had not been used for the longest time");
-            self.forget(peer, digest)
-        });
+        let forgotten = oldest
+            .filter(|_| self.told.len() >= layouts_max())
+            .and_then(|(peer, digest)| self.forget(peer, digest));
         let last_use = self.last_uses.begin((peer, digest));
         // What makes room may have had this fingerprint.
         self.due.insert(coming);
