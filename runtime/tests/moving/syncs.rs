@@ -274,3 +274,47 @@ fn who_has_come_to_a_sync_and_ends_does_not_come_for_another() {
         assert_eq!(gone_on().await, 2 * homes);
     });
 }
+
+/// Comes to syncs as soon as it is born, which is before other PEs have heard of its array.
+#[derive(Serialize, Deserialize)]
+struct Early {
+    syncs: u64,
+    done: Callback<u64>,
+}
+
+#[chare(array, migrate, sync)]
+impl Early {
+    #[entry]
+    fn new(done: Callback<u64>) -> Self {
+        let early = Self { syncs: 0, done };
+        early.this_chare().step();
+        early
+    }
+
+    #[entry]
+    fn step(&mut self) {
+        if self.syncs == 3 {
+            return self.contribute(sum(1), self.done);
+        }
+        self.syncs += 1;
+        self.sync_then(self.this_chare().step_callback());
+    }
+}
+
+#[test]
+fn who_hears_late_of_its_array_is_awaited_in_the_first_sync() {
+    let main = || async {
+        let (left, done) = chare::future();
+        let elements = 2 * u64::from(chare::pes());
+        EarlyProxy::create(elements, done);
+        assert_eq!(left.await, elements);
+    };
+    balanced("rotate", main);
+    // By seed 113 a PE hears of the first sync before it hears of the array.
+    #[cfg(feature = "sim")]
+    for seed in 100..120 {
+        let simulation = chare::Simulation::new(2, 1).hosts(2).seed(seed).chance(chare::Chance::ALL);
+        let code = simulation.audited().balancer("rotate").run(main).code();
+        assert_eq!(code.unwrap_or_else(|error| panic!("seed {seed}: {error}")), 0);
+    }
+}

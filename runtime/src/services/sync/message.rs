@@ -15,10 +15,10 @@ pub(super) type Member = (CollectionId, Index);
 pub(super) enum SyncMessage {
     /// To a home: one of its elements has come to a sync.
     Come { sync: u64 },
-    /// To PE 0: a home is complete that nobody has asked.
-    Begun { sync: u64 },
-    /// From PE 0 to all: a sync has begun.
-    Asked { sync: u64 },
+    /// To PE 0: a home is complete that nobody has asked, and knows these arrays that take part.
+    Begun { sync: u64, arrays: Vec<CollectionId> },
+    /// From PE 0 to all: a sync has begun, in which elements of these arrays take part.
+    Asked { sync: u64, arrays: Vec<CollectionId> },
     /// To the first PE of a node: so many PEs of the node, and of the nodes below, are complete.
     Complete { sync: u64, pes: u64 },
     /// To PE 0: elements are to be balanced, whatever they do.
@@ -104,6 +104,7 @@ impl SystemMessage for SyncMessage {
                     + measured.calls.len() * size_of::<MeasuredCalls>()
             }
             Self::Over { moves, .. } => moves.len() * size_of::<(Member, PeId)>(),
+            Self::Begun { arrays, .. } | Self::Asked { arrays, .. } => size_of_val(&**arrays),
             _ => 0,
         }
     }

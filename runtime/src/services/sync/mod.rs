@@ -12,7 +12,7 @@
 //! ```
 //!
 //! 1. All elements of arrays marked `sync` take part, from their births to their ends; see [`counts`]. They may be born, end and move at any
-//!    time.
+//!    time. A home hears that a sync has begun once it knows the arrays that the first complete home knew: it has elements of them, perhaps.
 //! 2. Without a balancer a sync is no wait: the element goes on at once.
 //! 3. An element that waits goes on by a callback, which goes along when the element moves, or by its `Again`. It goes on when its PE has heard that the sync
 //!    is over, on arrival too.
@@ -34,9 +34,10 @@ mod turns;
 mod units;
 
 use crate::base::typed_box::TypedBox;
-use crate::model::envelope::{SystemMessage, opened};
+use crate::model::envelope::{Body, SystemMessage, opened};
 use crate::model::ids::{CollectionId, PeId, Target};
 use crate::node::{Delivery, NodeService};
+use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
 use crate::services::again;
@@ -51,8 +52,12 @@ pub(crate) use state::GoesOn;
 pub(crate) const SERVICE: Service = Service {
     node: NodeService { arrive: |_, arrival| Delivery::of::<SyncMessage>(arrival), ..NodeService::NONE },
     state: || TypedBox::new(RefCell::new(Syncs::default())),
-    deliver: |pe, _, message| {
+    deliver: |pe, options, message| {
         let message: SyncMessage = opened(message);
+        if let Some(missing) = lacks(pe, &message) {
+            chare_lrts::sometimes!("a sync had begun before one of its arrays was known");
+            return pe.keep(missing, options, Body::System(Box::new(message)));
+        }
         let outcome = if message.is_counted() { Outcome::Processed } else { Outcome::NotCounted };
         receive(pe, message);
         outcome
@@ -222,19 +227,27 @@ fn unpack(pe: &Pe, member: Target, Luggage { next, waiting, time }: Luggage) {
     carrying_out::go_on_if_over(pe, member);
 }
 
+/// An array of which a home is to know before it counts its elements.
+fn lacks(pe: &Pe, message: &SyncMessage) -> Option<Missing> {
+    let SyncMessage::Asked { arrays, .. } = message else { return None };
+    let places = pe.places.borrow();
+    let is_unknown = |id: &&CollectionId| places.collection(**id).is_none() && !places.has_ended(**id);
+    arrays.iter().find(is_unknown).map(|id| Missing::Collection(*id))
+}
+
 fn receive(pe: &Pe, message: SyncMessage) {
     match message {
         SyncMessage::Come { sync } => {
             state(pe).borrow_mut().counts.come(sync);
             complete(pe);
         }
-        SyncMessage::Begun { sync } => {
+        SyncMessage::Begun { sync, arrays } => {
             let is_new = state(pe).borrow_mut().gathered.begin(sync);
             if is_new {
-                tell_all(pe, &SyncMessage::Asked { sync });
+                tell_all(pe, &SyncMessage::Asked { sync, arrays });
             }
         }
-        SyncMessage::Asked { sync } => {
+        SyncMessage::Asked { sync, .. } => {
             state(pe).borrow_mut().counts.ask(sync);
             complete(pe);
         }
@@ -251,15 +264,15 @@ fn receive(pe: &Pe, message: SyncMessage) {
 
 /// At a home: says that it is complete for the sync that is under way, if it is.
 fn complete(pe: &Pe) {
-    let living = {
-        let places = pe.places.borrow();
-        let of_syncs = places.collections().filter(|collection| collection.info.syncs());
-        of_syncs.map(|collection| collection.contributions.present()).sum()
-    };
+    let places = pe.places.borrow();
+    let of_syncs = || places.collections().filter(|collection| collection.info.syncs());
+    let living = of_syncs().map(|collection| collection.contributions.present()).sum();
     let complete = state(pe).borrow_mut().counts.complete(living);
     let Some((sync, is_asked)) = complete else { return };
-    if !is_asked {
-        send(pe, PeId(0), SyncMessage::Begun { sync });
+    let begins_with = (!is_asked).then(|| of_syncs().map(|collection| collection.info.id).collect());
+    drop(places);
+    if let Some(arrays) = begins_with {
+        send(pe, PeId(0), SyncMessage::Begun { sync, arrays });
     }
     let first = pe.node.topology.pe(pe.node.id, 0);
     send(pe, first, SyncMessage::Complete { sync, pes: 1 });
