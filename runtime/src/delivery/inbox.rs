@@ -243,7 +243,7 @@ fn deliver(
 ) -> Result<(), String> {
     let work = || Work::Message(Envelope { options: options.clone(), body: make() }, cost);
     match polling {
-        Some(pe) if pe.id == to => pe.queue.borrow_mut().push_made(options, || Queued::Work(work())),
+        Some(pe) if pe.id == to => pe.queue.borrow_mut().push_arrived(options, || Queued::Work(work())),
         _ => node.deliver(here(node, to)?, work()),
     }
     Ok(())

@@ -70,7 +70,7 @@ fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
         way.take(of_each, |received| queue.push_received(places, received));
     }
     if !pe.mailbox.is_empty() {
-        pe.mailbox.take(mail_batch(), |work| queue.push_work(work));
+        pe.mailbox.take(mail_batch(), |work| queue.push_arrived_work(work));
     }
 }
 

@@ -58,6 +58,14 @@ impl RunQueue<Queued> {
         }
     }
 
+    /// Queues work that another PE has left here.
+    pub(crate) fn push_arrived_work(&mut self, work: Work) {
+        match work.options().cloned() {
+            None => self.push_default(|| Queued::Work(work)),
+            Some(options) => self.push_arrived(&options, || Queued::Work(work)),
+        }
+    }
+
     /// Queues the call that `make` makes together with its chare, which is here. The call is queued by default and [is
     /// plain](Call::is_plain).
     #[inline]
@@ -94,7 +102,7 @@ impl RunQueue<Queued> {
                     self.push_plain_call(places, call, Cost::NONE);
                 } else {
                     let options = message.peek(|envelope| envelope.options.clone());
-                    self.push_made(&options, || Queued::Work(Work::Message(message.take(), Cost::NONE)));
+                    self.push_arrived(&options, || Queued::Work(Work::Message(message.take(), Cost::NONE)));
                 }
             }
         }

@@ -6,7 +6,8 @@
 //! Equal priorities run first in first out, unless the sender asked for last in first out. Across PEs order is only rough. A fourth lane
 //! holds items that run when the PE would rest otherwise.
 //!
-//! A shuffled queue runs equal priorities in an order that its seed decides: no program may rely on any order.
+//! A shuffled queue runs equal priorities in an order that its seed decides: no program may rely on any order. So it does with expedited items
+//! of other PEs; those of its own PE keep their order, in which the runtime tells itself what was asked for first.
 //!
 //! Items stand in boxes that are used again, so that an item is written once, where it is later read: moving a message costs more than
 //! queueing it. The machine code for the default lane is laid out in one piece, all other code aside (`cold_path`): that saves a tenth of
@@ -92,6 +93,22 @@ impl<T: Default> RunQueue<T> {
         }
         let item = self.box_up(make);
         self.push_aside(options, item);
+    }
+
+    /// Like [`RunQueue::push_made`], for what comes from another PE.
+    #[inline]
+    pub(crate) fn push_arrived(&mut self, options: &CallOptions, make: impl FnOnce() -> T) {
+        if options.is_default() {
+            return self.push_default(make);
+        }
+        let item = self.box_up(make);
+        match &mut self.dice {
+            Some(dice) if options.lane == Lane::Expedited => {
+                let turn = dice.random_range(self.immediate..=self.expedited.len());
+                self.expedited.insert(turn, item);
+            }
+            _ => self.push_aside(options, item),
+        }
     }
 
     /// Like [`RunQueue::push_made`], with the default options.
@@ -289,18 +306,23 @@ mod tests {
             for item in 10..30 {
                 queue.push_made(&CallOptions::new(), || item);
             }
-            for (priority, item) in [(1, 31), (1, 32), (-1, 0)] {
+            for (priority, item) in [(1, 41), (1, 42), (-1, 9)] {
                 queue.push_made(&CallOptions::new().priority(Priority::integer(priority)), || item);
             }
+            for item in 1..9 {
+                queue.push_arrived(&CallOptions::new().expedited(), || item);
+            }
+            queue.push_made(&CallOptions::new().immediate(), || 0);
             drain(&mut queue)
         };
         let (one, other) = (order_of(1), order_of(2));
         assert_eq!(one, order_of(1), "a seed replays");
         assert_ne!(one, other);
         for order in [one, other] {
-            assert_eq!(order[0], 0);
-            assert!(!order[1..21].is_sorted(), "{order:?}");
-            assert!(order[21..].iter().all(|item| *item > 30), "{order:?}");
+            assert_eq!((order[0], order[9]), (0, 9), "{order:?}");
+            assert!(order[1..9].iter().all(|item| *item < 9) && !order[1..9].is_sorted(), "{order:?}");
+            assert!(order[10..30].iter().all(|item| *item < 30) && !order[10..30].is_sorted(), "{order:?}");
+            assert!(order[30..].iter().all(|item| *item > 40), "{order:?}");
         }
     }
 }

@@ -35,6 +35,16 @@ pub(super) enum Residence<E> {
     Ended(E),
 }
 
+impl<E> Residence<E> {
+    /// The stay that begins when the news of an arrival come.
+    pub(super) fn coming(&self) -> Option<Stay> {
+        match self {
+            Self::Coming { stay, .. } | Self::Moving { stay, .. } => Some(*stay),
+            _ => None,
+        }
+    }
+}
+
 /// The element that a call was looking for.
 pub(super) enum Search {
     Home,

@@ -229,8 +229,8 @@ impl<C, E> Home<C, E> {
             Residence::Home | Residence::Ended(_) => false,
         };
         let entry = self.find_entry(index, stay)?.filter(is_it);
-        if matches!(&entry, Some(entry) if matches!(entry.residence, Residence::Coming { .. } | Residence::Moving { .. }))
-        {
+        let coming = entry.as_ref().and_then(|entry| entry.residence.coming());
+        if coming == Some(stay) {
             chare_lrts::sometimes!("the news of an end overtook those of an arrival");
         }
         let entry = entry.ok_or_else(|| format!("{from} says that it has ended, and it was not there"))?;
