@@ -7,6 +7,7 @@ use crate::cuda::context::Context;
 use crate::cuda::mapped::Mapped;
 use crate::cuda::queue::{CudaQueue, Kernels};
 use crate::cuda::sys::{Primary, Stream, load};
+use crate::cuda::tables::Tables;
 use crate::memory::mapping::{Domain, Mapping};
 use crate::words::error::DeviceError;
 use crate::words::info::{Info, Uuid};
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 pub(crate) struct CudaBackend {
     kernels: Arc<Kernels>,
+    tables: Arc<Tables>,
     context: Arc<Context>,
 }
 
@@ -57,7 +59,8 @@ impl CudaBackend {
         let context = Arc::new(Context::new(info, primary));
         context.enter()?;
         let kernels = Kernels::load().map_err(|code| context.fault("loading kernels", code))?;
-        Ok(Self { kernels: Arc::new(kernels), context })
+        let tables = Arc::new(Tables::new(context.info()));
+        Ok(Self { kernels: Arc::new(kernels), tables, context })
     }
 }
 
@@ -91,7 +94,7 @@ impl Backend for CudaBackend {
         self.context.sweep();
         // SAFETY: the caller's promise.
         let stream = unsafe { Stream::adopted(raw, guard) };
-        Ok(Box::new(CudaQueue::new(&self.context, &self.kernels, stream)))
+        Ok(Box::new(CudaQueue::new(&self.context, &self.kernels, &self.tables, stream)))
     }
 
     fn queue(&self, priority: Priority) -> Result<Box<dyn Queue>, DeviceError> {
@@ -99,7 +102,7 @@ impl Backend for CudaBackend {
         self.context.sweep();
         let stream = Stream::new(priority == Priority::High);
         let stream = stream.map_err(|code| self.context.fault("making a stream", code))?;
-        Ok(Box::new(CudaQueue::new(&self.context, &self.kernels, stream)))
+        Ok(Box::new(CudaQueue::new(&self.context, &self.kernels, &self.tables, stream)))
     }
 }
 

@@ -4,7 +4,8 @@
 //! 2. Each call makes the device's primary context the thread's; it is retained once for a device.
 //! 3. Device memory is made of the driver's virtual memory, so that arenas are exported as descriptors.
 //! 4. Memory that commands use is kept by their stream until an event behind them has fired (`kept`).
-//! 5. Steps by plans are copies and kernels (`launch`; many at once, `fused`), which were compiled before: `device/kernels`.
+//! 5. Steps by plans are copies and kernels (`launch`; many at once, `fused`), which were compiled before: `device/kernels`;
+//!    tables that kernels read are staged in pinned memory (`tables`).
 //!
 //! The kernels' arithmetic is tested on the host. All else was compiled against the driver's interface and has not yet run on a device.
 
@@ -17,6 +18,7 @@ mod mapped;
 mod queue;
 mod signal;
 mod sys;
+mod tables;
 
 use crate::cuda::backend::CudaBackend;
 use crate::device::Device;

@@ -7,8 +7,11 @@ use crate::cuda::context::Context;
 use crate::cuda::fused::fused;
 use crate::cuda::kept::Kept;
 use crate::cuda::launch::{Launch, Nest, Piece, Shape, THREADS, launches};
+use crate::cuda::mapped::Mapped;
 use crate::cuda::signal::CudaSignal;
 use crate::cuda::sys::{Code, Function, Module, Stream};
+use crate::cuda::tables::Tables;
+use crate::memory::mapping::{Domain, Mapping};
 use crate::memory::span::Span;
 use crate::words::error::DeviceError;
 use chare_layout::Plan;
@@ -56,14 +59,20 @@ pub(crate) struct CudaQueue {
     stream: Stream,
     kept: Arc<Kept>,
     kernels: Arc<Kernels>,
+    tables: Arc<Tables>,
     context: Arc<Context>,
 }
 
 impl CudaQueue {
     /// A stream of the context that was entered.
-    pub(crate) fn new(context: &Arc<Context>, kernels: &Arc<Kernels>, stream: Stream) -> Self {
-        let (context, kernels) = (Arc::clone(context), Arc::clone(kernels));
-        Self { stream, kept: Arc::default(), kernels, context }
+    pub(crate) fn new(
+        context: &Arc<Context>,
+        kernels: &Arc<Kernels>,
+        tables: &Arc<Tables>,
+        stream: Stream,
+    ) -> Self {
+        let (context, kernels, tables) = (Arc::clone(context), Arc::clone(kernels), Arc::clone(tables));
+        Self { stream, kept: Arc::default(), kernels, tables, context }
     }
 
     /// Gives the stream a command that uses memory, and keeps that until the stream is past it.
@@ -80,9 +89,43 @@ impl CudaQueue {
         given.and(kept).map_err(|code| self.context.fault(operation, code))
     }
 
+    /// Gives the stream launches, whose tables it keeps beside the memory they use.
+    ///
     /// # Safety
-    /// As for [`Stream::launch`].
-    unsafe fn launch(&self, launch: &Launch) -> Result<(), Code> {
+    /// As for [`Stream::launch`]; the launches touch what lies within the spans.
+    unsafe fn carry_out(
+        &self,
+        operation: &'static str,
+        launches: Vec<Launch>,
+        used: impl IntoIterator<Item = Span>,
+    ) -> Result<(), DeviceError> {
+        let staged = launches.into_iter().map(|launch| {
+            let table = launch.table().map(|table| self.stage(table)).transpose()?;
+            Ok((launch, table))
+        });
+        let staged: Vec<(Launch, Option<Span>)> = staged.collect::<Result<_, DeviceError>>()?;
+        let tables: Vec<Span> = staged.iter().filter_map(|(_, table)| table.clone()).collect();
+        self.give(operation, used.into_iter().chain(tables), |_, _| {
+            // SAFETY: the caller's promise; the spans, and those of the tables, are kept until the stream is past them.
+            staged.iter().try_for_each(|(launch, table)| unsafe { self.launch(launch, table.as_ref()) })
+        })
+    }
+
+    fn stage(&self, table: &[u8]) -> Result<Span, DeviceError> {
+        self.tables.stage(table, |bytes| {
+            let mapped = Mapped::create(&self.context, Domain::Host, bytes)?;
+            Ok(Box::new(mapped) as Box<dyn Mapping>)
+        })
+    }
+
+    /// # Safety
+    /// As for [`Stream::launch`]; its table, if it has one, is kept until the stream is past it.
+    unsafe fn launch(&self, launch: &Launch, table: Option<&Span>) -> Result<(), Code> {
+        let with_table = |use_it: &dyn Fn(u64) -> Result<(), Code>| {
+            let table = table.expect("it was staged");
+            // SAFETY: the caller's promise; nobody writes a table once it was staged.
+            unsafe { self.stream.with_table(table.address(), table.len(), use_it) }
+        };
         match launch {
             // SAFETY: the caller's promise.
             Launch::Copy(Piece { source, target, bytes }) => unsafe {
@@ -90,13 +133,13 @@ impl CudaQueue {
             },
             // SAFETY: the caller's promise.
             Launch::Nest(nest, shape) => unsafe { self.launch_nest(*nest, *shape) },
-            // SAFETY: the caller's promise, for the pieces of the table, whose copy is the stream's.
-            Launch::Pieces(pieces, shape) => self.stream.with_table(pieces, |table| unsafe {
-                self.launch_pieces(table, pieces.len() as u64, *shape)
+            Launch::Pieces(pieces, shape) => with_table(&|table| {
+                // SAFETY: the caller's promise, for the pieces of the table, whose copy is the stream's.
+                unsafe { self.launch_pieces(table, pieces.len() as u64, *shape) }
             }),
-            // SAFETY: the caller's promise, for the nests of the table, whose copy is the stream's.
-            Launch::Nests(jobs, blocks, shape) => self.stream.with_table(jobs, |table| unsafe {
-                self.launch_nests(table, jobs.len() as u64, *blocks, *shape)
+            Launch::Nests(jobs, blocks, shape) => with_table(&|table| {
+                // SAFETY: the caller's promise, for the nests of the table, whose copy is the stream's.
+                unsafe { self.launch_nests(table, jobs.len() as u64, *blocks, *shape) }
             }),
         }
     }
@@ -160,22 +203,17 @@ impl Queue for CudaQueue {
     }
 
     unsafe fn step(&self, plan: Arc<Plan>, from: Span, to: Span) -> Result<(), DeviceError> {
-        self.give("a step by a plan", [from, to], |_, [from, to]| {
-            let launches = launches(&plan, from.address(), to.address());
-            // SAFETY: launches touch what the plan selects, which lies within the spans, which are kept until the stream is past them; the
-            // caller promised the rest.
-            launches.iter().try_for_each(|launch| unsafe { self.launch(launch) })
-        })
+        let launches = launches(&plan, from.address(), to.address());
+        // SAFETY: launches touch what the plan selects, which lies within the spans; the caller promised the rest.
+        unsafe { self.carry_out("a step by a plan", launches, [from, to]) }
     }
 
     unsafe fn step_all(&self, steps: Vec<Step>) -> Result<(), DeviceError> {
         let addresses = steps.iter().map(|step| (&*step.plan, step.from.address(), step.to.address()));
         let launches = fused(addresses);
-        let spans = steps.into_iter().flat_map(|step| [step.from, step.to]);
-        self.give("steps by plans", spans.collect::<Vec<Span>>(), |_, _| {
-            // SAFETY: as in `step`, for all of them.
-            launches.iter().try_for_each(|launch| unsafe { self.launch(launch) })
-        })
+        let spans: Vec<Span> = steps.into_iter().flat_map(|step| [step.from, step.to]).collect();
+        // SAFETY: as in `step`, for all of them.
+        unsafe { self.carry_out("steps by plans", launches, spans) }
     }
 
     unsafe fn zero(&self, span: Span) -> Result<(), DeviceError> {

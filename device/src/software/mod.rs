@@ -9,7 +9,7 @@
 mod backend;
 pub(crate) mod faults;
 mod kernel;
-mod mapped;
+pub(crate) mod mapped;
 mod queue;
 mod shared;
 mod signal;

@@ -4,6 +4,7 @@
 //! 2. A plan of many nests, or of one that is too deep for the kernel, is a table of pieces.
 //! 3. Words are as long as all addresses, strides and lengths of a launch allow; a team has as many lanes as its block has words.
 
+use bytemuck::{Pod, Zeroable};
 use chare_layout::{Copies, Pair, Plan};
 
 /// Threads of a block.
@@ -29,7 +30,7 @@ const LANE_BITS_MAX: u32 = 5;
 
 /// One loop, as the kernel reads it.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 pub(crate) struct Loop {
     count: u64,
     source: i64,
@@ -38,7 +39,7 @@ pub(crate) struct Loop {
 
 /// Blocks in loops, as the kernel reads them.
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Nest {
     source: u64,
     target: u64,
@@ -51,7 +52,7 @@ pub(crate) struct Nest {
 
 /// One nest of a table, as the kernel reads it.
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Job {
     /// Blocks of all nests before it.
     pub(crate) first: u64,
@@ -60,7 +61,7 @@ pub(crate) struct Job {
 
 /// One piece of a table, as the kernel reads it.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub(crate) struct Piece {
     pub(crate) source: u64,
     pub(crate) target: u64,
@@ -86,6 +87,17 @@ pub(crate) enum Launch {
     Pieces(Vec<Piece>, Shape),
     /// Nests of several plans, and all their blocks.
     Nests(Vec<Job>, u64, Shape),
+}
+
+impl Launch {
+    /// The table that its kernel reads.
+    pub(crate) fn table(&self) -> Option<&[u8]> {
+        match self {
+            Self::Copy(_) | Self::Nest(..) => None,
+            Self::Pieces(pieces, _) => Some(bytemuck::cast_slice(pieces)),
+            Self::Nests(jobs, ..) => Some(bytemuck::cast_slice(jobs)),
+        }
+    }
 }
 
 /// What carries a plan out between buffers at these addresses.

@@ -8,8 +8,8 @@ use crate::backend::{Call, Rows};
 use cudarc::driver::sys::{
     CUDA_MEMCPY2D, CUdeviceptr, CUevent, CUevent_flags, CUmemorytype, CUresult, CUstream, CUstream_flags,
     cuCtxGetStreamPriorityRange, cuEventCreate, cuEventDestroy_v2, cuEventQuery, cuEventRecord,
-    cuLaunchKernel, cuMemAllocAsync, cuMemFreeAsync, cuMemcpy2DAsync_v2, cuMemcpyAsync, cuMemcpyHtoDAsync_v2,
-    cuMemsetD8Async, cuStreamAddCallback, cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
+    cuLaunchKernel, cuMemAllocAsync, cuMemFreeAsync, cuMemcpy2DAsync_v2, cuMemcpyAsync, cuMemsetD8Async,
+    cuStreamAddCallback, cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
 };
 use std::any::Any;
 use std::ffi::c_void;
@@ -131,20 +131,22 @@ impl Stream {
         Code::check(launched)
     }
 
-    /// Hands a table to `use_it` in memory of the device that is there for that on this stream alone. The driver has read the table when
-    /// this returns.
-    pub(crate) fn with_table<T: Copy>(
+    /// Copies a table from pinned memory to memory of the device that is there for that on this stream alone, and hands its address there to
+    /// `use_it`.
+    ///
+    /// # Safety
+    /// Until the stream is past it, the table is mapped, and nobody writes it.
+    pub(crate) unsafe fn with_table(
         &self,
-        table: &[T],
+        table: u64,
+        bytes: u64,
         use_it: impl FnOnce(u64) -> Result<(), Code>,
     ) -> Result<(), Code> {
-        let (mut place, bytes): (CUdeviceptr, usize) = (0, size_of_val(table));
-        // SAFETY: the driver writes one address, of memory that is this stream's until it is freed on it. A table in pageable memory is
-        // staged before the call returns.
+        let (mut place, bytes): (CUdeviceptr, usize) = (0, bytes as usize);
+        // SAFETY: the driver writes one address, of memory that is this stream's until it is freed on it; the table is as the caller promises.
         unsafe {
             Code::check(cuMemAllocAsync(&raw mut place, bytes, self.raw))?;
-            let used = Code::check(cuMemcpyHtoDAsync_v2(place, table.as_ptr().cast(), bytes, self.raw))
-                .and_then(|()| use_it(place));
+            let used = Code::check(cuMemcpyAsync(place, table, bytes, self.raw)).and_then(|()| use_it(place));
             let freed = Code::check(cuMemFreeAsync(place, self.raw));
             used.and(freed)
         }
