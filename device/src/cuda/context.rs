@@ -1,10 +1,10 @@
 //! Context of a CUDA device: the primary context, entered for each call, whether it is lost, and streams that nobody holds any more.
 
 use crate::cuda::kept::Kept;
+use crate::cuda::left::Left;
 use crate::cuda::sys::{Code, Primary};
 use crate::words::error::DeviceError;
 use crate::words::info::Info;
-use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
 
 pub(crate) struct Context {
@@ -12,13 +12,13 @@ pub(crate) struct Context {
     primary: Primary,
     /// Written once, by the thread that hears of it first.
     lost: OnceLock<DeviceError>,
-    /// Streams that were dropped while they kept memory. None once the device is closed.
-    left: Mutex<Option<Vec<Arc<Kept>>>>,
+    /// Streams that were dropped while they kept memory.
+    left: Left<Arc<Kept>>,
 }
 
 impl Context {
     pub(crate) fn new(info: Arc<Info>, primary: Primary) -> Self {
-        Self { info, primary, lost: OnceLock::new(), left: Mutex::new(Some(Vec::new())) }
+        Self { info, primary, lost: OnceLock::new(), left: Left::new() }
     }
 
     pub(crate) fn info(&self) -> &Arc<Info> {
@@ -56,24 +56,24 @@ impl Context {
 
     /// Keeps what a dropped stream still uses. After the device was closed, it waits for the stream instead.
     pub(crate) fn leave(&self, kept: Arc<Kept>) {
-        match self.left.lock().as_mut() {
-            Some(left) => left.push(kept),
-            // If the device is lost, nothing uses its memory any more.
-            None => drop(self.primary.finish()),
-        }
+        self.finish(self.left.leave(kept));
     }
 
     /// Lets go of streams that are past all that they were given. The context must have been entered.
     pub(crate) fn sweep(&self) {
-        if let Some(left) = self.left.lock().as_mut() {
-            left.retain(|kept| !kept.is_past_all());
-        }
+        self.finish(self.left.sweep(|kept| kept.is_past_all()));
     }
 
     /// Waits for what dropped streams still do, once, when the device goes.
     pub(crate) fn close(&self) {
-        let left = self.left.lock().take();
-        if left.is_some_and(|left| !left.is_empty()) {
+        self.finish(self.left.close());
+    }
+
+    /// Waits for the device, if memory is still in use that nobody is to look after.
+    fn finish(&self, in_use: impl IntoIterator<Item = Arc<Kept>>) {
+        let in_use: Vec<Arc<Kept>> = in_use.into_iter().collect();
+        if !in_use.is_empty() {
+            // If the device is lost, nothing uses its memory any more.
             let _ = self.primary.finish();
         }
     }

@@ -14,6 +14,7 @@ mod context;
 mod fused;
 mod kept;
 mod launch;
+mod left;
 mod mapped;
 mod queue;
 mod signal;
