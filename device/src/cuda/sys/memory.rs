@@ -3,14 +3,17 @@
 #![expect(unsafe_code, reason = "calls the driver")]
 
 use super::code::Code;
+use super::driver::{
+    cuMemAddressFree, cuMemAddressReserve, cuMemCreate, cuMemExportToShareableHandle, cuMemFreeHost,
+    cuMemGetAllocationGranularity, cuMemGetHandleForAddressRange, cuMemHostAlloc,
+    cuMemImportFromShareableHandle, cuMemMap, cuMemRelease, cuMemSetAccess, cuMemUnmap,
+    cuPointerGetAttribute,
+};
 use cudarc::driver::sys::{
     CU_MEMHOSTALLOC_PORTABLE, CUdevice, CUdeviceptr, CUmemAccess_flags, CUmemAccessDesc,
     CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationProp, CUmemAllocationType,
     CUmemGenericAllocationHandle, CUmemLocation, CUmemLocationType, CUmemRangeHandleType,
-    CUpointer_attribute, cuMemAddressFree, cuMemAddressReserve, cuMemCreate, cuMemExportToShareableHandle,
-    cuMemFreeHost, cuMemGetAllocationGranularity, cuMemGetHandleForAddressRange, cuMemHostAlloc,
-    cuMemImportFromShareableHandle, cuMemMap, cuMemRelease, cuMemSetAccess, cuMemUnmap,
-    cuPointerGetAttribute,
+    CUpointer_attribute,
 };
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use rustix::io::FdFlags;

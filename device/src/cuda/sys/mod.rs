@@ -4,6 +4,7 @@
 //! to promise, except where they touch memory.
 
 mod code;
+mod driver;
 mod memory;
 mod module;
 mod primary;

@@ -3,7 +3,8 @@
 #![expect(unsafe_code, reason = "calls the driver")]
 
 use super::code::Code;
-use cudarc::driver::sys::{CUfunction, CUmodule, cuModuleGetFunction, cuModuleLoadData, cuModuleUnload};
+use super::driver::{cuModuleGetFunction, cuModuleLoadData, cuModuleUnload};
+use cudarc::driver::sys::{CUfunction, CUmodule};
 use std::ffi::CStr;
 
 /// Kernels that were loaded together.

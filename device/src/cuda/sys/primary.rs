@@ -3,35 +3,32 @@
 #![expect(unsafe_code, reason = "loads and calls the driver")]
 
 use super::code::Code;
-use cudarc::driver::sys::{
-    self, CUGPUDirectRDMAWritesOrdering, CUcontext, CUdevice, CUdevice_attribute, CUuuid, cuCtxSetCurrent,
-    cuDeviceGet, cuDeviceGetAttribute, cuDeviceGetCount, cuDeviceGetName, cuDeviceGetUuid_v2,
-    cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain, cuDeviceTotalMem_v2, cuDriverGetVersion, cuInit,
+use super::driver::{
+    NAME, cuCtxSetCurrent, cuCtxSynchronize, cuDeviceGet, cuDeviceGetAttribute, cuDeviceGetCount,
+    cuDeviceGetName, cuDeviceGetUuid_v2, cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain,
+    cuDeviceTotalMem_v2, cuDriverGetVersion, cuInit, library,
 };
+use cudarc::driver::sys::{CUGPUDirectRDMAWritesOrdering, CUcontext, CUdevice, CUdevice_attribute, CUuuid};
 use std::ffi::CStr;
 use std::sync::OnceLock;
-
-/// What the dynamic linker looks for.
-const NAME: &str = "libcuda.so.1";
 
 /// The oldest driver that takes our kernels: their PTX is that of CUDA 12.4.
 const VERSION_MIN: i32 = 12_040;
 
-/// Loads the driver, once per process. `cudarc` panics where it is not, so it is probed before.
+/// Loads the driver, once per process.
 ///
 /// # Errors
 /// What is missing, in words for [`NoDevice`](crate::DeviceError::NoDevice).
 pub(crate) fn load() -> Result<(), String> {
-    static LOADED: OnceLock<Result<libloading::Library, String>> = OnceLock::new();
-    LOADED.get_or_init(open).as_ref().map(drop).map_err(Clone::clone)
+    static LOADED: OnceLock<Result<(), String>> = OnceLock::new();
+    LOADED.get_or_init(start).clone()
 }
 
-fn open() -> Result<libloading::Library, String> {
+fn start() -> Result<(), String> {
     let missing = |cause| {
         format!("{NAME} not found: NVIDIA's driver is not installed, or not to be seen here ({cause})")
     };
-    // SAFETY: the driver's initialisers are those of an ordinary C library: they need nothing from us. It stays loaded.
-    let library = unsafe { libloading::Library::new(NAME) }.map_err(missing)?;
+    library().map_err(missing)?;
     let mut version = 0;
     // SAFETY: the driver is loaded; it writes one number.
     let asked =
@@ -42,7 +39,7 @@ fn open() -> Result<libloading::Library, String> {
         let (have, need) = (text(version), text(VERSION_MIN));
         return Err(format!("{NAME} is of CUDA {have}, and {need} is needed: update NVIDIA's driver"));
     }
-    Ok(library)
+    Ok(())
 }
 
 /// What the driver says of a device.
@@ -104,7 +101,7 @@ impl Primary {
     pub(crate) fn finish(&self) -> Result<(), Code> {
         self.enter()?;
         // SAFETY: the context is the thread's.
-        Code::check(unsafe { sys::cuCtxSynchronize() })
+        Code::check(unsafe { cuCtxSynchronize() })
     }
 
     fn attribute(&self, attribute: CUdevice_attribute) -> Result<i32, Code> {

@@ -3,13 +3,15 @@
 #![expect(unsafe_code, reason = "calls the driver")]
 
 use super::code::Code;
-use super::module::Function;
-use crate::backend::{Call, Rows};
-use cudarc::driver::sys::{
-    CUDA_MEMCPY2D, CUdeviceptr, CUevent, CUevent_flags, CUmemorytype, CUresult, CUstream, CUstream_flags,
+use super::driver::{
     cuCtxGetStreamPriorityRange, cuEventCreate, cuEventDestroy_v2, cuEventQuery, cuEventRecord,
     cuLaunchKernel, cuMemAllocAsync, cuMemFreeAsync, cuMemcpy2DAsync_v2, cuMemcpyAsync, cuMemsetD8Async,
     cuStreamAddCallback, cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
+};
+use super::module::Function;
+use crate::backend::{Call, Rows};
+use cudarc::driver::sys::{
+    CUDA_MEMCPY2D, CUdeviceptr, CUevent, CUevent_flags, CUmemorytype, CUstream, CUstream_flags,
 };
 use std::any::Any;
 use std::ffi::c_void;
@@ -34,7 +36,7 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 /// Calls it, on a thread of the driver, which must not call the driver.
-unsafe extern "C" fn called(_stream: CUstream, _status: CUresult, call: *mut c_void) {
+unsafe extern "C" fn called(_stream: CUstream, _status: u32, call: *mut c_void) {
     // SAFETY: `Stream::call` leaked this box for this one call.
     let call = unsafe { Box::from_raw(call.cast::<Call>()) };
     call();
@@ -166,7 +168,7 @@ impl Stream {
     pub(crate) fn call(&self, call: Call) -> Result<(), Code> {
         let call = Box::into_raw(Box::new(call));
         // SAFETY: `called` takes the box back, once.
-        let added = Code::check(unsafe { cuStreamAddCallback(self.raw, Some(called), call.cast(), 0) });
+        let added = Code::check(unsafe { cuStreamAddCallback(self.raw, called, call.cast(), 0) });
         if added.is_err() {
             // SAFETY: it was not taken: nobody will call it.
             drop(unsafe { Box::from_raw(call) });
