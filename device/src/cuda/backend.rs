@@ -58,7 +58,8 @@ impl CudaBackend {
         }
         let context = Arc::new(Context::new(info, primary));
         context.enter()?;
-        let kernels = Kernels::load().map_err(|code| context.fault("loading kernels", code))?;
+        let kernels =
+            Kernels::load(context.primary()).map_err(|code| context.fault("loading kernels", code))?;
         let tables = Arc::new(Tables::new(context.info()));
         Ok(Self { kernels: Arc::new(kernels), tables, context })
     }

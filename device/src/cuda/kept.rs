@@ -2,8 +2,10 @@
 //!
 //! 1. A command's spans wait for the next event of the stream; one is recorded at the latest behind [`BATCH`] of them.
 //! 2. Whoever finds an event complete, or gives the stream a command, lets go of what the first complete events stand behind.
-//! 3. Nothing is dropped under the lock: what a span guards is the user's, and may give this stream a command when it goes.
+//! 3. Events are used again by the same stream: whoever waits for one has told the driver, which remembers the point and not the event.
+//! 4. Nothing is dropped under the lock: what a span guards is the user's, and may give this stream a command when it goes.
 
+use crate::cuda::spares::{Spare, Spares};
 use crate::cuda::sys::{Code, Event, Stream};
 use crate::memory::span::Span;
 use parking_lot::Mutex;
@@ -15,17 +17,20 @@ const BATCH: usize = 64;
 
 /// A stream's memory. The context has been entered, and is kept, by whoever calls.
 #[derive(Default)]
-pub(crate) struct Kept(Mutex<State>);
+pub(crate) struct Kept {
+    state: Mutex<State>,
+    events: Arc<Spares<Event>>,
+}
 
 /// What a stream is past.
-type Past = Vec<(Arc<Event>, Vec<Span>)>;
+type Past = Vec<(Arc<Spare<Event>>, Vec<Span>)>;
 
 #[derive(Default)]
 struct State {
     /// Of commands since the last event.
     open: Vec<Span>,
     /// Behind each event: what commands before it use, in the stream's order.
-    closed: VecDeque<(Arc<Event>, Vec<Span>)>,
+    closed: VecDeque<(Arc<Spare<Event>>, Vec<Span>)>,
 }
 
 impl Kept {
@@ -34,13 +39,13 @@ impl Kept {
         self.looking(|state, past| {
             state.open.extend(spans);
             state.let_go(past)?;
-            if state.open.len() < BATCH { Ok(()) } else { state.close(stream).map(drop) }
+            if state.open.len() < BATCH { Ok(()) } else { state.close(stream, &self.events).map(drop) }
         })
     }
 
     /// Records an event behind all that was given to `stream`.
-    pub(crate) fn record(&self, stream: &Stream) -> Result<Arc<Event>, Code> {
-        self.0.lock().close(stream)
+    pub(crate) fn record(&self, stream: &Stream) -> Result<Arc<Spare<Event>>, Code> {
+        self.state.lock().close(stream, &self.events)
     }
 
     /// Lets go of what the stream is past.
@@ -56,15 +61,15 @@ impl Kept {
     /// Runs `look`, then drops what it found the stream to be past, when the lock is open.
     fn looking<R>(&self, look: impl FnOnce(&mut State, &mut Past) -> R) -> R {
         let mut past = Past::new();
-        let seen = look(&mut self.0.lock(), &mut past);
+        let seen = look(&mut self.state.lock(), &mut past);
         drop(past);
         seen
     }
 }
 
 impl State {
-    fn close(&mut self, stream: &Stream) -> Result<Arc<Event>, Code> {
-        let event = Arc::new(Event::new()?);
+    fn close(&mut self, stream: &Stream, events: &Arc<Spares<Event>>) -> Result<Arc<Spare<Event>>, Code> {
+        let event = Arc::new(events.take(Event::new)?);
         stream.record(&event)?;
         if !self.open.is_empty() {
             self.closed.push_back((Arc::clone(&event), std::mem::take(&mut self.open)));

@@ -18,6 +18,7 @@ mod left;
 mod mapped;
 mod queue;
 mod signal;
+mod spares;
 mod sys;
 mod tables;
 

@@ -9,7 +9,7 @@ use crate::cuda::kept::Kept;
 use crate::cuda::launch::{Launch, Nest, Piece, Shape, THREADS, launches};
 use crate::cuda::mapped::Mapped;
 use crate::cuda::signal::CudaSignal;
-use crate::cuda::sys::{Code, Function, Module, Stream};
+use crate::cuda::sys::{Code, Function, Module, Pool, Primary, Stream};
 use crate::cuda::tables::Tables;
 use crate::memory::mapping::{Domain, Mapping};
 use crate::memory::span::Span;
@@ -24,13 +24,15 @@ pub(crate) struct Kernels {
     nest: [Function; 5],
     pieces: [Function; 5],
     nests: [Function; 5],
+    /// Memory of the device for their tables; a device without pools refuses steps that need some.
+    memory: Result<Pool, Code>,
     /// Keeps them loaded.
     _module: Module,
 }
 
 impl Kernels {
-    /// Loads them into the context that was entered.
-    pub(crate) fn load() -> Result<Self, Code> {
+    /// Loads them into the context that was entered, which is the primary one of a device.
+    pub(crate) fn load(primary: &Primary) -> Result<Self, Code> {
         const PTX: &CStr =
             match CStr::from_bytes_with_nul(concat!(include_str!("../../kernels/step.ptx"), "\0").as_bytes())
             {
@@ -50,7 +52,7 @@ impl Kernels {
             all([c"step_pieces_1", c"step_pieces_2", c"step_pieces_4", c"step_pieces_8", c"step_pieces_16"])?;
         let nests =
             all([c"step_nests_1", c"step_nests_2", c"step_nests_4", c"step_nests_8", c"step_nests_16"])?;
-        Ok(Self { nest, pieces, nests, _module: module })
+        Ok(Self { nest, pieces, nests, memory: Pool::create(primary.device()), _module: module })
     }
 }
 
@@ -122,9 +124,10 @@ impl CudaQueue {
     /// As for [`Stream::launch`]; its table, if it has one, is kept until the stream is past it.
     unsafe fn launch(&self, launch: &Launch, table: Option<&Span>) -> Result<(), Code> {
         let with_table = |use_it: &dyn Fn(u64) -> Result<(), Code>| {
-            let table = table.expect("it was staged");
+            let (table, pool) =
+                (table.expect("it was staged"), self.kernels.memory.as_ref().map_err(|code| *code)?);
             // SAFETY: the caller's promise; nobody writes a table once it was staged.
-            unsafe { self.stream.with_table(table.address(), table.len(), use_it) }
+            unsafe { self.stream.with_table(pool, (table.address(), table.len()), use_it) }
         };
         match launch {
             // SAFETY: the caller's promise.

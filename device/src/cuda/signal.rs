@@ -3,13 +3,14 @@
 use crate::backend::Signal;
 use crate::cuda::context::Context;
 use crate::cuda::kept::Kept;
+use crate::cuda::spares::Spare;
 use crate::cuda::sys::Event;
 use crate::words::error::DeviceError;
 use std::sync::Arc;
 
 /// Fields are dropped in this order: the context is the last.
 pub(crate) struct CudaSignal {
-    pub(crate) event: Arc<Event>,
+    pub(crate) event: Arc<Spare<Event>>,
     pub(crate) kept: Arc<Kept>,
     pub(crate) context: Arc<Context>,
 }
@@ -29,7 +30,7 @@ impl Signal for CudaSignal {
 
 impl Drop for CudaSignal {
     fn drop(&mut self) {
-        // The event is given back in its context. One that is lost gives nothing back, and is asked all the same.
+        // The event is given back in its context, if it goes with the last of its stream. One that is lost gives nothing back, and is asked all the same.
         let _ = self.context.enter();
     }
 }

@@ -64,7 +64,7 @@ pub(crate) struct Memory {
     physical: Physical,
 }
 
-fn location(device: CUdevice) -> CUmemLocation {
+pub(super) fn location(device: CUdevice) -> CUmemLocation {
     CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device }
 }
 
