@@ -1,7 +1,8 @@
 //! Launches: a plan between two addresses as copies by the driver, nests for one kernel, and tables of pieces for the other.
 //!
 //! 1. A block in no loop is a copy; blocks in loops are a nest, whose long blocks are cut so that all teams have work.
-//! 2. A plan of many nests, or of one that is too deep for the kernel, is a table of pieces.
+//! 2. A plan of many nests is a table of them for each length of words. Short nests, and those that are too deep for the kernel, are pieces
+//!    of other tables.
 //! 3. Words are as long as all addresses, strides and lengths of a launch allow; a team has as many lanes as its block has words.
 
 use bytemuck::{Pod, Zeroable};
@@ -21,6 +22,12 @@ pub(crate) const BLOCK_BYTES_MAX: u64 = 4096;
 
 /// More copies than this are a table: a launch takes as long as many pieces. An estimate, which no device has judged yet.
 const LAUNCHES_MAX: usize = 16;
+
+/// Nests of fewer blocks are pieces, in a table: a nest takes as many bytes of it as eight pieces.
+const JOB_BLOCKS_MIN: u64 = (size_of::<Job>() / size_of::<Piece>()) as u64;
+
+/// Lengths of words.
+const WORDS: usize = 5;
 
 /// The longest word of a kernel.
 const WORD_BYTES_MAX: u64 = 16;
@@ -105,7 +112,7 @@ pub(crate) fn launches(plan: &Plan, source: u64, target: u64) -> Vec<Launch> {
     let mut all = Vec::new();
     let mut is_table = false;
     plan.for_each_copy(&mut |copies| {
-        is_table |= all.len() == LAUNCHES_MAX || copies.loops.len() > LOOPS_MAX - 1;
+        is_table |= all.len() >= LAUNCHES_MAX || !is_nest(&copies);
         if !is_table {
             nest(&copies, (source, target), &mut all);
         }
@@ -113,12 +120,45 @@ pub(crate) fn launches(plan: &Plan, source: u64, target: u64) -> Vec<Launch> {
     if !is_table {
         return all;
     }
-    let mut pieces = Vec::new();
-    plan.for_each_copy(&mut |copies| spread(moved(&copies, (source, target)), copies.loops, &mut pieces));
-    let ored = pieces.iter().fold(0, |ored, piece| ored | piece.source | piece.target | piece.bytes);
-    let longest = pieces.iter().map(|piece| piece.bytes).max().unwrap_or(0);
-    let shape = Shape::of(ored, longest, pieces.len() as u64);
-    vec![Launch::Pieces(pieces, shape)]
+    let (mut given, mut pieces) = (Vec::new(), Vec::new());
+    plan.for_each_copy(&mut |copies| {
+        let blocks: u64 = copies.loops.iter().map(|pair| pair.count).product();
+        if blocks >= JOB_BLOCKS_MIN && is_nest(&copies) {
+            nest(&copies, (source, target), &mut given);
+        } else {
+            spread(moved(&copies, (source, target)), copies.loops, &mut pieces);
+        }
+    });
+    if !pieces.is_empty() {
+        let ored = pieces.iter().fold(0, |ored, piece| ored | piece.source | piece.target | piece.bytes);
+        let longest = pieces.iter().map(|piece| piece.bytes).max().unwrap_or(0);
+        let shape = Shape::of(ored, longest, pieces.len() as u64);
+        given.push(Launch::Pieces(pieces, shape));
+    }
+    gathered(given)
+}
+
+/// Launches as few: nests, and pieces, of one length of words are one table. They are done in any order.
+pub(crate) fn gathered(given: impl IntoIterator<Item = Launch>) -> Vec<Launch> {
+    let mut all = Vec::new();
+    let (mut nests, mut pieces) = ([const { Vec::new() }; WORDS], [const { Vec::new() }; WORDS]);
+    for given in given {
+        let given = match given {
+            Launch::Copy(piece) if piece.bytes <= BLOCK_BYTES_MAX => launch(piece, &[]),
+            other => other,
+        };
+        match given {
+            Launch::Nest(nest, shape) => nests[shape.word_bits as usize].push(nest),
+            Launch::Nests(jobs, _, shape) => {
+                nests[shape.word_bits as usize].extend(jobs.into_iter().map(|job| job.nest));
+            }
+            Launch::Pieces(some, shape) => pieces[shape.word_bits as usize].extend(some),
+            copy @ Launch::Copy(_) => all.push(copy),
+        }
+    }
+    all.extend((0_u32..).zip(nests).filter_map(|(word_bits, nests)| of_nests(word_bits, nests)));
+    all.extend((0_u32..).zip(pieces).filter_map(|(word_bits, pieces)| of_pieces(word_bits, pieces)));
+    all
 }
 
 /// The first block, at its addresses.
@@ -126,6 +166,11 @@ fn moved(copies: &Copies<'_>, (source, target): (u64, u64)) -> Piece {
     let (source, target) =
         (source.wrapping_add_signed(copies.source), target.wrapping_add_signed(copies.target));
     Piece { source, target, bytes: copies.block }
+}
+
+/// Whether the kernel takes its loops, one more of them where its blocks are cut.
+fn is_nest(copies: &Copies<'_>) -> bool {
+    copies.loops.len() + usize::from(copies.block >= BLOCK_BYTES_MAX) <= LOOPS_MAX
 }
 
 /// A copy or a nest, and the rest where blocks are cut.
@@ -186,6 +231,28 @@ fn spread(first: Piece, loops: &[Pair], pieces: &mut Vec<Piece>) {
         at.source = at.source.wrapping_add_signed(outer.source);
         at.target = at.target.wrapping_add_signed(outer.target);
     }
+}
+
+fn of_nests(word_bits: u32, nests: Vec<Nest>) -> Option<Launch> {
+    let longest = nests.iter().map(|nest| nest.block).max()?;
+    let mut blocks = 0;
+    let in_table = |nest: Nest| {
+        let first = blocks;
+        blocks += nest.blocks;
+        Job { first, nest }
+    };
+    let jobs: Vec<Job> = nests.into_iter().map(in_table).collect();
+    let shape = Shape::of(1 << word_bits, longest, blocks);
+    Some(match jobs[..] {
+        [Job { nest, .. }] => Launch::Nest(nest, shape),
+        _ => Launch::Nests(jobs, blocks, shape),
+    })
+}
+
+fn of_pieces(word_bits: u32, pieces: Vec<Piece>) -> Option<Launch> {
+    let longest = pieces.iter().map(|piece| piece.bytes).max()?;
+    let shape = Shape::of(1 << word_bits, longest, pieces.len() as u64);
+    Some(Launch::Pieces(pieces, shape))
 }
 
 impl Shape {

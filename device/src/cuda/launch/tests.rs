@@ -179,8 +179,7 @@ fn check_plan(
         kinds[match launch {
             Launch::Copy(_) => 0,
             Launch::Nest(..) => 1,
-            Launch::Pieces(..) => 2,
-            Launch::Nests(..) => unreachable!("one plan is no table of nests"),
+            Launch::Pieces(..) | Launch::Nests(..) => 2,
         }] += 1;
         // SAFETY: as above, for the other target.
         unsafe { host.carry_out(&launch) };
@@ -192,7 +191,7 @@ fn check_plan(
 fn launches_do_what_plans_do() {
     let Some(host) = Host::compile() else { return };
     let (mut chance, mut kinds) = (StdRng::seed_from_u64(5), [0; 3]);
-    for _ in 0..150 {
+    for _ in 0..200 {
         let mut both = [random(&mut chance), random(&mut chance)].map(|raw| raw.expect("it fits"));
         // Half of them pack or unpack.
         if let Some(side) = both.get_mut(chance.random_range(0..4_usize)) {
@@ -253,6 +252,60 @@ fn long_blocks_are_cut_and_deep_nests_are_tables() -> Result<(), LayoutError> {
     let rows = Raw::bytes_of(1)?.hindexed(&lens, &places)?;
     check(&host, (&rows, &Raw::bytes_of(rows.bytes())?), (0, 7), &mut kinds);
     assert_eq!(kinds, [0, 2, 2]);
+    Ok(())
+}
+
+/// The 26 faces, edges and corners of a cube of 8-byte elements, packed by one plan: 24 nests of one length of words, and 8 single elements.
+#[test]
+fn many_nests_are_a_table_of_nests_and_not_of_their_blocks() -> Result<(), LayoutError> {
+    let Some(host) = Host::compile() else { return Ok(()) };
+    let (side, width) = (24_i64, 8_i64);
+    let element = Raw::bytes_of(8)?;
+    let (row, plane) = (side * width, side * side * width);
+    // Two elements apart, so that no nest is the next one's neighbour.
+    let slab = |counts: [u64; 3]| {
+        let [x, y, z] = counts;
+        element.hvector(x, 1, 2 * width)?.hvector(y, 1, 2 * row)?.hvector(z, 1, 2 * plane)
+    };
+    let mut fields = Vec::new();
+    for at in 0..27_i64 {
+        let sides = [at % 3, at / 3 % 3, at / 9];
+        if sides == [1, 1, 1] {
+            continue;
+        }
+        let counts = sides.map(|which| if which == 1 { 11 } else { 1 });
+        let place = |which: i64, step: i64| [0, 1, side - 1][which as usize] * step;
+        let start = place(sides[0], width) + place(sides[1], row) + place(sides[2], plane);
+        fields.push((1, start, slab(counts)?));
+    }
+    let fields: Vec<(u64, i64, &Raw)> = fields.iter().map(|(count, at, raw)| (*count, *at, raw)).collect();
+    let halo = Raw::structure(&fields)?;
+    let packed = Raw::bytes_of(halo.bytes())?;
+    let mut kinds = [0; 3];
+    check(&host, (&halo, &packed), (0, 0), &mut kinds);
+    check(&host, (&packed, &halo), (4, 12), &mut kinds);
+    assert!(kinds[2] >= 2, "{kinds:?}");
+    let table_bytes =
+        |launches: &[Launch]| launches.iter().filter_map(Launch::table).map(<[u8]>::len).sum::<usize>();
+    let launches = launches(&Plan::pack(&halo)?, 1 << 20, 1 << 30);
+    assert!(launches.len() <= 2, "one table of nests, one of corners: {launches:?}");
+    assert!(matches!(&launches[..], [Launch::Nests(..), ..]), "{launches:?}");
+    let of_pieces = halo.bytes() as usize / 8 * size_of::<Piece>();
+    assert!(table_bytes(&launches) * 4 < of_pieces, "{} of {of_pieces}", table_bytes(&launches));
+    Ok(())
+}
+
+/// Six loops are as many as the kernel takes, where no block is cut.
+#[test]
+fn a_nest_of_six_loops_is_no_table() -> Result<(), LayoutError> {
+    let Some(host) = Host::compile() else { return Ok(()) };
+    let mut deep = Raw::bytes_of(5)?;
+    for stride in [11, 25, 60, 130, 270, 600] {
+        deep = deep.hvector(2, 1, stride)?;
+    }
+    let mut kinds = [0; 3];
+    check(&host, (&Raw::bytes_of(deep.bytes())?, &deep), (3, 1), &mut kinds);
+    assert_eq!(kinds, [0, 1, 0]);
     Ok(())
 }
 
