@@ -15,6 +15,7 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The process that made an arena, and the number of the arena's descriptor there.
 type Name = (i32, i32);
@@ -25,6 +26,8 @@ pub(crate) struct Sharing {
     /// Arenas of this process, by address.
     given: Mutex<FxHashMap<u64, (Arena, OwnedFd)>>,
     mapped: Mutex<Mapped>,
+    /// Whether it was told that adopted memory goes by way of the host's. Any thread writes it, once, and nothing else depends on it.
+    told_of_adopted: AtomicBool,
 }
 
 /// Arenas of other processes.
@@ -55,6 +58,17 @@ impl Sharing {
             bytes: buffer.len() as u64,
             layout: layout.cloned().map(ToldLayout),
             sender: sender.to_owned(),
+        })
+    }
+
+    /// What is to be told of memory that a program has adopted and that no other process can map, the first time that some of it goes by way
+    /// of the host's instead: so many bytes, sent by `sender`.
+    pub(crate) fn tell_of_adopted(&self, bytes: u64, sender: &str) -> Option<String> {
+        let is_told = self.told_of_adopted.swap(true, Ordering::Relaxed);
+        (!is_told).then(|| {
+            format!(
+                "{bytes} bytes of a device buffer of {sender} go by way of the host's memory, as does all memory that the program has adopted: no other process can map it; buffers that the device allocates are mapped, and copied by nobody"
+            )
         })
     }
 
@@ -97,4 +111,17 @@ impl Sharing {
 
 fn this_process() -> i32 {
     std::process::id() as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adopted_memory_that_goes_by_the_host_is_told_of_once_with_its_bytes() {
+        let sharing = Sharing::default();
+        let told = sharing.tell_of_adopted(1_048_576, "Field::send on PE 3").expect("it is the first time");
+        assert!(told.starts_with("1048576 bytes of a device buffer of Field::send on PE 3 go by"), "{told}");
+        assert_eq!(sharing.tell_of_adopted(1_048_576, "Field::send on PE 3"), None);
+    }
 }

@@ -55,6 +55,7 @@ pub(in crate::transfer::device) fn asked(
     // It was refused, if it is asked for once more.
     direct::end(node, token, ());
     let possible = |lent: &Lent| way_of(node, to.0, &lent.leaving, way);
+    let wanted = way;
     let way = node.devices.lent.look(token, possible).ok_or_else(|| not_out(token))?;
     let lent = match way {
         DeviceWay::Chunks => node.devices.lent.take_back(token),
@@ -67,9 +68,16 @@ pub(in crate::transfer::device) fn asked(
     if let Some(release) = &leaving.release {
         release.take(bytes);
     }
+    let is_adopted = leaving.buffer.arena().is_adopted();
+    if is_adopted && wanted == DeviceWay::Mapped && way == DeviceWay::Chunks {
+        tell_of_adopted(node, bytes, &sender);
+    }
     match way {
         DeviceWay::Mapped => show(node, to, (token, bytes), Lent { leaving, sender, is_registered }),
         DeviceWay::Direct => direct::show(node, to, (token, leaving), move |node| {
+            if is_adopted {
+                tell_of_adopted(node, bytes, &sender);
+            }
             if let Err(cause) = asked(node, to, token, bytes, DeviceWay::Chunks) {
                 Failure::Words(cause).end(node, format!("sending a device buffer of {sender} to {}", to.0));
             }
@@ -81,6 +89,13 @@ pub(in crate::transfer::device) fn asked(
         }
     }
     Ok(())
+}
+
+/// Tells, once, that adopted memory goes a longer way than other memory would.
+fn tell_of_adopted(node: &Node, bytes: u64, sender: &str) {
+    if let Some(warning) = node.devices.sharing.tell_of_adopted(bytes, sender) {
+        node.network.warn(warning);
+    }
 }
 
 /// The way that a buffer goes which a peer wants in this one.
