@@ -50,12 +50,9 @@ impl CudaBackend {
             memory_bytes: memory_bytes.min(facts.memory_bytes),
             pinned_bytes,
             copy_engines: facts.copy_engines,
+            is_exportable: facts.has_descriptors,
             is_registrable: facts.is_registrable,
         });
-        if !facts.has_descriptors {
-            let cause = "its driver exports no memory as descriptors";
-            return Err(DeviceError::refused(&info, "opening it", cause));
-        }
         let context = Arc::new(Context::new(info, primary));
         context.enter()?;
         let kernels =

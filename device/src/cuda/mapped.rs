@@ -33,7 +33,7 @@ impl Mapped {
         let created = match domain {
             Domain::Device => {
                 let device = context.primary().device();
-                Memory::create(device, bytes, context.info().is_registrable).map(Kind::Device)
+                Memory::create(device, bytes, context.info()).map(Kind::Device)
             }
             Domain::Host => HostMemory::create(bytes).map(Kind::Host),
         };
@@ -97,6 +97,9 @@ impl Mapping for Mapped {
         self.context.enter()?;
         let refused = |cause: &str| DeviceError::refused(self.context.info(), "exporting an arena", cause);
         match &self.memory {
+            Kind::Device(_) if !self.context.info().is_exportable => {
+                Err(refused("its driver exports no memory as descriptors"))
+            }
             Kind::Device(memory) => {
                 memory.export().map_err(|code| self.context.fault("exporting an arena", code))
             }

@@ -2,7 +2,8 @@
 //!
 //! 1. `libcuda.so.1` is probed before anything else: where it is not, opening a device is an error that says so.
 //! 2. Each call makes the device's primary context the thread's; it is retained once for a device.
-//! 3. Device memory is made of the driver's virtual memory, so that arenas are exported as descriptors.
+//! 3. Device memory is made of the driver's virtual memory, so that arenas are exported as descriptors, where the driver
+//!    makes them.
 //! 4. Memory that commands use is kept by their stream until an event behind them has fired (`kept`).
 //! 5. Steps by plans are copies and kernels (`launch`; many at once, `fused`), which were compiled before: `device/kernels`;
 //!    tables that kernels read are staged in pinned memory (`tables`).

@@ -122,6 +122,9 @@ impl Mapping for Mapped {
         if self.is_adopted {
             return Err(DeviceError::refused(owner, "exporting an arena", "it was adopted"));
         }
+        if !owner.is_exportable {
+            return Err(DeviceError::refused(owner, "exporting an arena", "it has no descriptors"));
+        }
         descriptor.try_clone().map_err(|error| DeviceError::refused(owner, "exporting an arena", error))
     }
 

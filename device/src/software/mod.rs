@@ -36,6 +36,8 @@ pub struct Software {
     pub memory_bytes: u64,
     /// Bytes of pinned memory at most.
     pub pinned_bytes: u64,
+    /// Whether other processes can map its memory, as they can where a driver exports descriptors.
+    pub is_exportable: bool,
     /// Whether networks can register its memory, as they can that of a device with GPUDirect.
     pub is_registrable: bool,
     /// What goes wrong.
@@ -43,12 +45,13 @@ pub struct Software {
 }
 
 impl Default for Software {
-    /// A gigabyte of memory, 64 MiB of it for staging, which networks can register, and nothing goes wrong.
+    /// A gigabyte of memory, 64 MiB of it for staging, which processes can share and networks can register, and nothing goes wrong.
     fn default() -> Self {
         Self {
             ordinal: 0,
             memory_bytes: 1 << 30,
             pinned_bytes: 64 << 20,
+            is_exportable: true,
             is_registrable: true,
             faults: Faults::default(),
         }
@@ -67,8 +70,23 @@ impl Software {
             memory_bytes: self.memory_bytes,
             pinned_bytes: self.pinned_bytes,
             copy_engines: 0,
+            is_exportable: self.is_exportable,
             is_registrable: self.is_registrable,
         };
         Device::new(Box::new(SoftwareBackend::new(info, self.faults)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::error::DeviceError;
+
+    #[test]
+    fn a_device_without_descriptors_has_memory_that_nobody_else_maps() {
+        let device = Software { is_exportable: false, ..Software::default() }.open();
+        assert!(!device.info().is_exportable);
+        let block = device.allocate(64).expect("it has memory all the same");
+        assert!(matches!(block.arena().export(), Err(DeviceError::Refused { .. })));
     }
 }

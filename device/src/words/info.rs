@@ -32,6 +32,8 @@ pub struct Info {
     pub pinned_bytes: u64,
     /// Engines that copy while kernels run.
     pub copy_engines: u32,
+    /// Whether other processes of the host can map its memory; else what goes between them is staged in the host's.
+    pub is_exportable: bool,
     /// Whether networks can register its memory, and then read and write it without the host.
     pub is_registrable: bool,
 }

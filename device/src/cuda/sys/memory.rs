@@ -9,6 +9,7 @@ use super::driver::{
     cuMemImportFromShareableHandle, cuMemMap, cuMemRelease, cuMemSetAccess, cuMemUnmap,
     cuPointerGetAttribute,
 };
+use crate::words::info::Info;
 use cudarc::driver::sys::{
     CU_MEMHOSTALLOC_PORTABLE, CUdevice, CUdeviceptr, CUmemAccess_flags, CUmemAccessDesc,
     CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationProp, CUmemAllocationType,
@@ -69,14 +70,16 @@ pub(super) fn location(device: CUdevice) -> CUmemLocation {
 }
 
 impl Memory {
-    /// At least `bytes` bytes, which other processes can map, and networks can reach if they are to.
-    pub(crate) fn create(device: CUdevice, bytes: u64, for_networks: bool) -> Result<Self, Code> {
+    /// At least `bytes` bytes, which other processes can map and networks can reach, where the device has it.
+    pub(crate) fn create(device: CUdevice, bytes: u64, info: &Info) -> Result<Self, Code> {
         // SAFETY: zeros are a value of this structure of numbers and pointers: the driver's default.
         let mut properties: CUmemAllocationProp = unsafe { std::mem::zeroed() };
         properties.type_ = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
-        properties.requestedHandleTypes = DESCRIPTOR;
+        if info.is_exportable {
+            properties.requestedHandleTypes = DESCRIPTOR;
+        }
         properties.location = location(device);
-        properties.allocFlags.gpuDirectRDMACapable = u8::from(for_networks);
+        properties.allocFlags.gpuDirectRDMACapable = u8::from(info.is_registrable);
         let minimum = CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
         let (mut granularity, mut handle) = (0, 0);
         // SAFETY: the driver reads the structure, and writes one number and one handle.

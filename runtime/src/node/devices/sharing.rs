@@ -28,6 +28,8 @@ pub(crate) struct Sharing {
     mapped: Mutex<Mapped>,
     /// Whether it was told that adopted memory goes by way of the host's. Any thread writes it, once, and nothing else depends on it.
     told_of_adopted: AtomicBool,
+    /// The same for memory of a device without descriptors.
+    told_of_unexported: AtomicBool,
 }
 
 /// Arenas of other processes.
@@ -68,6 +70,16 @@ impl Sharing {
         (!is_told).then(|| {
             format!(
                 "{bytes} bytes of a device buffer of {sender} go by way of the host's memory, as does all memory that the program has adopted: no other process can map it; buffers that the device allocates are mapped, and copied by nobody"
+            )
+        })
+    }
+
+    /// What is to be told of a device whose memory no other process can map, the first time that so many bytes of it go by way of the host's.
+    pub(crate) fn tell_of_unexported(&self, bytes: u64) -> Option<String> {
+        let is_told = self.told_of_unexported.swap(true, Ordering::Relaxed);
+        (!is_told).then(|| {
+            format!(
+                "{bytes} bytes go from process to process by way of the host's memory, as does all memory of their device: its driver exports none as descriptors"
             )
         })
     }
@@ -123,5 +135,12 @@ mod tests {
         let told = sharing.tell_of_adopted(1_048_576, "Field::send on PE 3").expect("it is the first time");
         assert!(told.starts_with("1048576 bytes of a device buffer of Field::send on PE 3 go by"), "{told}");
         assert_eq!(sharing.tell_of_adopted(1_048_576, "Field::send on PE 3"), None);
+    }
+
+    #[test]
+    fn memory_of_a_device_without_descriptors_is_told_of_once() {
+        let sharing = Sharing::default();
+        assert!(sharing.tell_of_unexported(64).is_some_and(|told| told.starts_with("64 bytes go ")));
+        assert_eq!(sharing.tell_of_unexported(64), None);
     }
 }

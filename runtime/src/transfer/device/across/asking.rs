@@ -34,6 +34,10 @@ pub(super) fn ask(
     let room = Room::new(node, end, offered, given)?;
     let is_same =
         room.device().is_some_and(|device| device.info().uuid.0 == uuid) && node.network.copies(owner.node);
+    if is_same && room.device().is_some_and(|device| !device.info().is_exportable) {
+        tell_of_unexported(node, bytes);
+    }
+    let is_same = is_same && room.device().is_some_and(|device| device.info().is_exportable);
     let pulls = || room.pulls(node, &[legs::between(node, owner.node)]);
     let is_direct = || room.device().is_some_and(|device| direct::serves(node, owner.node, device));
     let way = match ways::across_devices(room.bytes(), room.is_posted(), is_same, pulls, is_direct).way {
@@ -42,6 +46,13 @@ pub(super) fn ask(
         _ => DeviceWay::Chunks,
     };
     Ok(Plan::Begin(Box::new(move |node, finish| Asking::begin(node, owner, room, way, finish))))
+}
+
+/// Tells, once, that memory goes a longer way because processes cannot share it.
+fn tell_of_unexported(node: &Node, bytes: u64) {
+    if let Some(warning) = node.devices.sharing.tell_of_unexported(bytes) {
+        node.network.warn(warning);
+    }
 }
 
 /// An argument that its owner was asked for.
