@@ -63,10 +63,10 @@ impl KeptBlocks {
         Some(unsafe { MemoryMut::from_raw_parts(address, len, None, owner) })
     }
 
-    /// Has no more bytes lie here than so many.
+    /// Has no more bytes lie here than so many, until another limit is said.
     pub(crate) fn limit(&self, bytes: usize) {
         let mut free = self.free.lock();
-        free.bytes_max = free.bytes_max.min(bytes);
+        free.bytes_max = bytes.min(LONGEST);
         let gone = free.shrink();
         drop(free);
         drop(gone);
@@ -200,6 +200,9 @@ mod tests {
         assert_eq!(state(), (0, 0), "one that is too long goes itself");
         drop(kept.allocate(MIB));
         assert_eq!(state(), (1, MIB));
+        kept.limit(usize::MAX);
+        drop(kept.allocate(LONGEST));
+        assert_eq!(state(), (1, LONGEST), "there is room again, for as much as the longest");
     }
 
     #[test]
