@@ -4,8 +4,8 @@
 //! 1. A [`Target`] takes any bytes; a broken rule panics.
 //! 2. Its seeds are messages of honest nodes, made afresh by this build; `corpus/NAME.inputs` adds what fuzzing found ([`corpus`]).
 //! 3. `cargo test -p chare-fuzz` replays seeds and corpora and writes every interesting number at every place of every seed
-//!    ([`lengths`]); `cargo xtask fuzz` lets libFuzzer search for more,
-//!    and `cargo xtask fuzz --pack` keeps what it finds.
+//!    ([`lengths`]), where a whole program runs one in so many of them, and with `-- --ignored` those, too; `cargo xtask fuzz` lets libFuzzer
+//!    search for more, and `cargo xtask fuzz --pack` keeps what it finds.
 
 pub mod corpus;
 pub mod lengths;

@@ -7,7 +7,7 @@ use std::sync::Once;
 /// Longer seeds are not changed at every place: their numbers stand in front.
 const CHANGED_BYTES_MAX: usize = 400;
 
-/// Of the changes of what longer programs say, one in so many is told: each that ends its job costs a program, and libFuzzer tells others. No
+/// Of the changes of what programs say, one in so many is told: each that ends its job costs a program, and libFuzzer tells others. No
 /// divisor of the numbers that are tried at one place, so that all of them are, somewhere.
 const CHANGES_APART: u64 = 17;
 
@@ -53,7 +53,7 @@ fn replay_each(name: &str, step: u64) {
 
 #[test]
 fn envelope() {
-    replay("envelope");
+    replay_each("envelope", CHANGES_APART);
 }
 
 #[test]
@@ -64,6 +64,12 @@ fn buffers() {
 #[test]
 fn moves() {
     replay_each("moves", CHANGES_APART);
+}
+
+#[test]
+#[ignore = "takes a quarter of an hour"]
+fn every_change_of_what_programs_say() {
+    ["envelope", "buffers", "moves"].into_iter().for_each(replay);
 }
 
 #[test]
