@@ -32,15 +32,14 @@ pub(super) fn ask(
     let DeviceDescriptor { owner, bytes, uuid, .. } = described;
     let offered = usize::try_from(bytes).map_err(|_| format!("{} announces {bytes} bytes", owner.node))?;
     let room = Room::new(node, end, offered, given)?;
-    let is_same =
-        room.device().is_some_and(|device| device.info().uuid.0 == uuid) && node.network.copies(owner.node);
-    if is_same && room.device().is_some_and(|device| !device.info().is_exportable) {
+    let same = room.device().filter(|device| device.info().uuid.0 == uuid && node.network.copies(owner.node));
+    let is_shared = same.is_some_and(|device| device.info().is_exportable);
+    if same.is_some() && !is_shared {
         tell_of_unexported(node, bytes);
     }
-    let is_same = is_same && room.device().is_some_and(|device| device.info().is_exportable);
     let pulls = || room.pulls(node, &[legs::between(node, owner.node)]);
     let is_direct = || room.device().is_some_and(|device| direct::serves(node, owner.node, device));
-    let way = match ways::across_devices(room.bytes(), room.is_posted(), is_same, pulls, is_direct).way {
+    let way = match ways::across_devices(room.bytes(), room.is_posted(), is_shared, pulls, is_direct).way {
         Way::DeviceMapped => DeviceWay::Mapped,
         Way::DeviceDirect => DeviceWay::Direct,
         _ => DeviceWay::Chunks,
