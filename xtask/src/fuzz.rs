@@ -76,7 +76,7 @@ pub(crate) fn run(options: Options, report: &mut Report) {
     }
 }
 
-/// The fuzzer of a target and its folders.
+/// A target, the fuzzer that drives it, and its folders.
 struct Campaign<'a> {
     name: &'a str,
     fuzzer: PathBuf,
@@ -92,7 +92,7 @@ impl<'a> Campaign<'a> {
         // What was kept by an earlier build may be kept no longer. A fuzzer says what is wrong with a folder that is not there.
         let _ = fs::remove_dir_all(&kept);
         let _ = [&found, &kept, &broken].into_iter().try_for_each(fs::create_dir_all);
-        Self { name, fuzzer: built.join("x86_64-unknown-linux-gnu/release").join(name), found, kept, broken }
+        Self { name, fuzzer: built.join("x86_64-unknown-linux-gnu/release/fuzzer"), found, kept, broken }
     }
 
     fn corpus(&self, verb: &str, folders: &[&Path]) -> Finished {
@@ -103,6 +103,7 @@ impl<'a> Campaign<'a> {
 
     fn fuzzer(&self, step: &str) -> Step {
         Step::program(step, &self.fuzzer)
+            .environment("CHARE_FUZZ_TARGET", self.name)
             // Leaks are looked for by a test of their own; a large allocation that fails is an error here as elsewhere.
             .environment("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
             .argument("-rss_limit_mb=4096")

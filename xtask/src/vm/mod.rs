@@ -43,7 +43,7 @@ pub(crate) fn run(machine: &Machine) -> Result<i32, Failure> {
     };
     let guests = (0..machine.hosts).map(|rank| Guest::start(&image, machine, rank, &group, &shares));
     let mut guests = guests.collect::<Result<Vec<_>, _>>()?;
-    let status = job::follow(&mut guests, Duration::from_secs(machine.timeout))?;
+    let status = job::follow(&mut guests, Duration::from_secs(machine.silence))?;
     drop(guests);
     std::fs::remove_dir_all(&group)?;
     Ok(status)

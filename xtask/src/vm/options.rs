@@ -29,9 +29,9 @@ pub(crate) struct Machine {
     /// What its RDMA devices are
     #[arg(long, value_enum, default_value = "rxe")]
     pub(super) rdma: Rdma,
-    /// How long it may take, in seconds
+    /// How long it may say nothing, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    pub(super) timeout: u64,
+    pub(super) silence: u64,
     /// A variable for the command
     #[arg(short, long = "env", value_name = "NAME=VALUE")]
     pub(super) environment: Vec<String>,

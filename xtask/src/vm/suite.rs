@@ -115,7 +115,7 @@ fn checked(mut finished: Finished) -> Finished {
 /// Images of both kinds, and the executables of the tests.
 fn prepare(features: &str) -> Result<Vec<PathBuf>, Failure> {
     for rdma in [Rdma::Siw, Rdma::Rxe] {
-        super::run(&Machine { hosts: 1, rdma, timeout: 0, environment: Vec::new(), command: Vec::new() })?;
+        super::run(&Machine { hosts: 1, rdma, silence: 0, environment: Vec::new(), command: Vec::new() })?;
     }
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["test", "--no-run", "--message-format=json", "--workspace", "--features", features]);
