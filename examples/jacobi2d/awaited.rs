@@ -1,4 +1,5 @@
-//! A block of the rectangle as a chare that awaits its neighbours' edges: the loop over the iterations is a loop.
+//! A block of the rectangle as a chare that awaits its neighbours' edges: the loop over the iterations is a loop. It begins anew where the
+//! block has moved in a sync, so what it has come to stands in the block.
 //!
 //! Edges that come early, also those of an iteration ahead, wait with the block until it asks for them by their iteration.
 
@@ -6,19 +7,26 @@ use crate::laplace;
 use crate::problem::{Problem, SWEEPS_PER_VERDICT};
 use chare::prelude::*;
 use chare_examples::stencil::{Grid, Side};
+use serde::{Deserialize, Serialize};
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Block {
     problem: Problem,
     grid: Grid<2>,
     neighbours: Vec<(Side, BlockElementProxy)>,
+    /// Sweeps so far.
+    iteration: u64,
+    /// The largest change of a point of the rectangle, when it was last asked for.
+    change: f64,
 }
 
-#[chare(array, index = (u64, u64))]
+#[chare(array, index = (u64, u64), migrate, sync)]
 impl Block {
     #[entry]
     pub(crate) fn new(problem: Problem) -> Self {
         let here = chare::this_index();
-        let mut block = Self { grid: problem.grid(here), problem, neighbours: Vec::new() };
+        let grid = problem.grid(here);
+        let mut block = Self { problem, grid, neighbours: Vec::new(), iteration: 0, change: f64::INFINITY };
         let blocks = block.this_collection();
         let neighbours = block.problem.neighbours(here);
         block.neighbours = neighbours.map(|(side, index)| (side, blocks.at(index))).collect();
@@ -34,14 +42,12 @@ impl Block {
     fn judge(change: f64);
 
     #[entry]
-    pub(crate) async fn run(this: This<Self>) {
-        let tolerance = this.with(|block| block.problem.tolerance);
-        let mut iteration = 0;
-        let mut change = f64::INFINITY;
-        let mut before: Vec<chare::Future<u64>> = Vec::new();
-        while change > tolerance {
+    pub(crate) async fn run(this: Again<Self>) {
+        while this.with(|block| block.change > block.problem.tolerance) {
+            let mut change = 0.0;
+            let mut before: Vec<chare::Future<u64>> = Vec::new();
             for _ in 0..SWEEPS_PER_VERDICT {
-                let backs = this.with(|block| block.send_edges(iteration));
+                let (iteration, backs) = this.with(|block| (block.iteration, block.send_edges()));
                 for _ in &backs {
                     let (_, side, edge) = this.when(Self::edge).reference(iteration).await;
                     this.with(|block| block.grid.set_frame(side, edge.iter()));
@@ -49,13 +55,17 @@ impl Block {
                 // The sweep writes the array that the edges of the iteration before have left from.
                 chare::wait_all(std::mem::replace(&mut before, backs)).await;
                 change = this.with(Self::sweep);
-                iteration += 1;
             }
+            chare::wait_all(before).await;
             this.contribute(max(change), this.this_collection().judge_callback());
-            change = this.when(Self::judge).await;
+            let change = this.when(Self::judge).await;
+            this.with(|block| block.change = change);
+            this.sync().await;
         }
-        let (problem, error) = this
-            .with(|block| (block.problem.clone(), block.problem.error_of(block.this_index(), &block.grid)));
+        let (problem, iteration, error) = this.with(|block| {
+            let error = block.problem.error_of(block.this_index(), &block.grid);
+            (block.problem.clone(), block.iteration, error)
+        });
         this.contribute(max(iteration), problem.iterations);
         this.contribute(max(error), problem.error);
     }
@@ -65,14 +75,15 @@ impl Block {
             self.grid.make_ready(self.neighbours.len()),
             "all edges are here, and those of before are back"
         );
+        self.iteration += 1;
         laplace::sweep(&mut self.grid)
     }
 
     /// Sends the edges of an iteration; returns when each of them is back.
-    fn send_edges(&self, iteration: u64) -> Vec<chare::Future<u64>> {
+    fn send_edges(&self) -> Vec<chare::Future<u64>> {
         let send = |(side, block): &(Side, BlockElementProxy)| {
             let (back, on_back) = chare::future();
-            block.edge(iteration, side.opposite(), self.grid.edge(*side).on_sent(on_back));
+            block.edge(self.iteration, side.opposite(), self.grid.edge(*side).on_sent(on_back));
             back
         };
         self.neighbours.iter().map(send).collect()

@@ -5,6 +5,8 @@
 //! ```text
 //! cargo run --release --example jacobi2d -- --columns 64 --rows 64 --blocks 4 --accuracy 1e-3 +n 2 +p 2
 //! ```
+//! Blocks may be balanced whenever all have been asked how much they have changed: `+balancer greedy_refine`.
+//!
 //! The boundary is x² - y², which is harmonic also for the five-point stencil, so the solution is known in every point.
 
 mod awaited;

@@ -4,9 +4,12 @@
 
 use crate::laplace;
 use crate::problem::{Problem, SWEEPS_PER_VERDICT};
+use chare::ThisInSyncs;
 use chare::prelude::*;
 use chare_examples::stencil::{Grid, Side};
+use serde::{Deserialize, Serialize};
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Block {
     problem: Problem,
     grid: Grid<2>,
@@ -18,7 +21,7 @@ pub(crate) struct Block {
     awaits_verdict: bool,
 }
 
-#[chare(array, index = (u64, u64))]
+#[chare(array, index = (u64, u64), migrate, sync)]
 impl Block {
     #[entry]
     pub(crate) fn new(problem: Problem) -> Self {
@@ -62,10 +65,12 @@ impl Block {
             self.contribute(max(self.iteration), self.problem.iterations);
             self.contribute(max(self.problem.error_of(self.this_index(), &self.grid)), self.problem.error);
         } else {
-            self.go_on();
+            self.sync_then(self.this_chare().go_on_callback());
         }
     }
 
+    /// The sync is over.
+    #[entry]
     fn go_on(&mut self) {
         self.awaits_verdict = false;
         self.send_edges();

@@ -5,14 +5,17 @@
 //! 2. A neighbour sends its edge of `i + 1` only after it has this block's edge of `i`, but perhaps before this block has
 //!    all of its own: a neighbour is ahead by one iteration and never by two. So the frames of two arrays suffice: of the one that is swept,
 //!    and of the one that the sweep writes. It is written when the edges that left from it have come back.
-//! 3. After every [`SWEEPS_PER_VERDICT`] sweeps the blocks reduce their largest change and wait for the verdict. Edges of the
-//!    next iteration may arrive before it, by rule 2 into a free frame.
+//! 3. After every [`SWEEPS_PER_VERDICT`] sweeps the blocks reduce their largest change, wait for the verdict, and may be balanced. Edges of
+//!    the next iteration may arrive before that is over, by rule 2 into a free frame.
 
 use crate::laplace;
 use crate::problem::{Problem, SWEEPS_PER_VERDICT};
+use chare::ThisInSyncs;
 use chare::prelude::*;
 use chare_examples::stencil::{Grid, Side};
+use serde::{Deserialize, Serialize};
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Block {
     problem: Problem,
     grid: Grid<2>,
@@ -22,7 +25,7 @@ pub(crate) struct Block {
     awaits_verdict: bool,
 }
 
-#[chare(array, index = (u64, u64))]
+#[chare(array, index = (u64, u64), migrate, sync)]
 impl Block {
     #[entry]
     pub(crate) fn new(problem: Problem) -> Self {
@@ -68,10 +71,12 @@ impl Block {
             self.contribute(max(self.iteration), self.problem.iterations);
             self.contribute(max(self.problem.error_of(self.this_index(), &self.grid)), self.problem.error);
         } else {
-            self.go_on();
+            self.sync_then(self.this_chare().go_on_callback());
         }
     }
 
+    /// The sync is over.
+    #[entry]
     fn go_on(&mut self) {
         self.awaits_verdict = false;
         self.send_edges();

@@ -5,7 +5,7 @@
 //! of the neighbours land in the frame, both at once. No edge is ever packed.
 
 use chare::{BufferMut, Layout, Part, PartLayout, PartMut, Rest, SendPart, Shown};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use std::ops::Range;
 
 /// A side of a block: the lower or the upper end of an axis.
@@ -108,6 +108,10 @@ fn select<const D: usize>(extent: [usize; D], ranges: &[Range<usize>; D]) -> Lay
     points.expect("a block lies in memory")
 }
 
+fn points_with_frame<const D: usize>(extent: [usize; D]) -> usize {
+    extent.iter().map(|points| points + 2).product()
+}
+
 /// The points along a side: of the frame, or of the block beside it.
 fn layer<const D: usize>(extent: [usize; D], side: Side, in_frame: bool) -> Layout<f64> {
     let mut ranges = extent.map(|points| 1..points + 1);
@@ -119,10 +123,7 @@ fn layer<const D: usize>(extent: [usize; D], side: Side, in_frame: bool) -> Layo
 
 impl Field {
     fn new<const D: usize>(extent: [usize; D], value: impl Fn([usize; D]) -> f64) -> Self {
-        let inside = select(extent, &extent.map(|points| 1..points + 1));
-        let parts: Vec<Layout<f64>> =
-            [inside].into_iter().chain(Side::all(D).map(|side| layer(extent, side, true))).collect();
-        let values = BufferMut::from_fn(extent.iter().map(|points| points + 2).product(), |at| {
+        let values = BufferMut::from_fn(points_with_frame(extent), |at| {
             let mut left = at;
             value(extent.map(|points| {
                 let here = left % (points + 2);
@@ -130,6 +131,14 @@ impl Field {
                 here
             }))
         });
+        Self::of(extent, values)
+    }
+
+    /// Divides the values of a block and its frame.
+    fn of<const D: usize>(extent: [usize; D], values: BufferMut<f64>) -> Self {
+        let inside = select(extent, &extent.map(|points| 1..points + 1));
+        let parts: Vec<Layout<f64>> =
+            [inside].into_iter().chain(Side::all(D).map(|side| layer(extent, side, true))).collect();
         let split = values.split_all(&parts.iter().collect::<Vec<_>>());
         let (rest, parts) = split.expect("a block and the sides of its frame share no point");
         let mut parts = parts.into_iter().map(Some);
@@ -140,11 +149,12 @@ impl Field {
         self.shared = self.inside.take().map(PartMut::share);
     }
 
-    /// The whole, when it is shared and all sides of the frame are here.
-    fn whole(&self) -> &[f64] {
+    /// The whole, when all sides of the frame are here.
+    fn whole(&self) -> Option<&[f64]> {
         let frame = self.frame.iter().flatten().map(|side| side as &dyn Shown);
-        let parts = frame.chain(self.shared.iter().map(|inside| inside as &dyn Shown));
-        self.rest.whole(parts).expect("all parts are here")
+        let inside = self.inside.iter().map(|inside| inside as &dyn Shown);
+        let shared = self.shared.iter().map(|inside| inside as &dyn Shown);
+        self.rest.whole(frame.chain(inside).chain(shared))
     }
 }
 
@@ -152,7 +162,10 @@ impl<const D: usize> Grid<D> {
     /// A block of so many points along each axis, before a sweep and after it alike. `value` is asked for each point by its place, which counts the
     /// frame: the block begins at 1.
     pub fn new(extent: [usize; D], value: impl Fn([usize; D]) -> f64) -> Self {
-        let [mut now, next] = [(); 2].map(|()| Field::new(extent, &value));
+        Self::of(extent, [(); 2].map(|()| Field::new(extent, &value)))
+    }
+
+    fn of(extent: [usize; D], [mut now, next]: [Field; 2]) -> Self {
         let inside = now.inside.as_ref().expect("nobody shares it yet");
         let edge = |side| {
             let edge = inside.within(&layer(extent, side, false));
@@ -227,7 +240,7 @@ impl<const D: usize> Grid<D> {
     pub fn sweep(&mut self, mut set: impl FnMut(&[f64], Line<D>, &mut [f64])) {
         let (extent, strides) = (self.extent, self.strides());
         let inside = self.next.inside.as_mut().expect("nobody reads what is to be written");
-        let now = self.now.whole();
+        let now = self.now.whole().expect("all parts are here");
         for (number, points) in inside.rows_mut().enumerate() {
             let place = place_of_line(extent, number);
             let start = place.iter().zip(strides).map(|(at, stride)| (at + 1) * stride).sum();
@@ -243,6 +256,34 @@ impl<const D: usize> Grid<D> {
     pub fn lines(&self) -> impl Iterator<Item = ([usize; D], &[f64])> {
         let extent = self.extent;
         self.shared().rows().enumerate().map(move |(number, points)| (place_of_line(extent, number), points))
+    }
+}
+
+/// A grid of a chare that moves: its extent, and of both fields the values and how many sides of the frame are filled.
+///
+/// # Errors
+/// While a side of a frame is out: a chare whose buffers are being filled does not move.
+impl<const D: usize> Serialize for Grid<D> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let whole = |field| {
+            let values = Field::whole(field).ok_or_else(|| ser::Error::custom("a side of the frame is out"));
+            values.map(|values| (values, field.filled))
+        };
+        (&self.extent[..], [whole(&self.now)?, whole(&self.next)?]).serialize(serializer)
+    }
+}
+
+/// The edges that neighbours still read stay with them: both fields are nobody else's.
+impl<'de, const D: usize> Deserialize<'de> for Grid<D> {
+    fn deserialize<R: Deserializer<'de>>(deserializer: R) -> Result<Self, R::Error> {
+        type Packed = (Vec<usize>, [(Vec<f64>, usize); 2]);
+        let (extent, fields) = Packed::deserialize(deserializer)?;
+        let extent: [usize; D] = extent.try_into().map_err(|_| de::Error::custom("a grid of other axes"))?;
+        if fields.iter().any(|(values, _)| values.len() != points_with_frame(extent)) {
+            return Err(de::Error::custom("a grid of other points"));
+        }
+        let field = |(values, filled)| Field { filled, ..Field::of(extent, BufferMut::from(values)) };
+        Ok(Self::of(extent, fields.map(field)))
     }
 }
 

@@ -1,5 +1,5 @@
 //! How does a simulation show what it does? Waves on a membrane, in tiles; from time to time one reduction brings all tiles together, and
-//! a picture is written.
+//! a picture is written. Before it goes on, tiles may be balanced: `+balancer greedy_refine`.
 //!
 //! ```text
 //! cargo run --release --example wave2d -- --pictures . +n 2 +p 2
@@ -89,10 +89,10 @@ async fn run(options: Options) -> bool {
     }
     let is_right = whole == run_alone(membrane, steps);
     println!(
-        "{tiles} x {tiles} tiles of {points} x {points} points, {steps} steps on {} PEs: {}",
-        chare::pes(),
-        if is_right { "as on one" } else { "not as on one" }
+        "{tiles} x {tiles} tiles of {points} x {points} points, {steps} steps on {} PEs",
+        chare::pes()
     );
+    println!("the waves are {} as on one PE", if is_right { "the same" } else { "not the same" });
     is_right
 }
 

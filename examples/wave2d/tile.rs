@@ -1,6 +1,7 @@
 //! A tile of the membrane as a chare. It sends its edges, and takes a step when it has those of its four neighbours.
 
 use crate::field;
+use chare::ThisInSyncs;
 use chare::prelude::*;
 use chare_examples::stencil::{Grid, Side};
 use serde::{Deserialize, Serialize};
@@ -40,20 +41,23 @@ const DROP_SHARPNESS: f64 = 1600.0;
 /// A tile and its displacements.
 pub(crate) type Picture = ((u32, u32), Vec<f64>);
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Tile {
     membrane: Membrane,
     field: Grid<2>,
     /// Steps taken.
     time: u32,
-    /// Steps to take.
+    /// Steps that are asked for.
     end: u32,
+    /// Whether it is to take them: the sync before them is over.
+    goes: bool,
     /// The callback for the end of these steps.
     done: Option<Callback<Vec<Picture>>>,
     /// The edges that neighbours have sent for the next step but one: a neighbour may be ahead by one.
     early: Vec<(Side, Vec<f64>)>,
 }
 
-#[chare(array, index = (u32, u32))]
+#[chare(array, index = (u32, u32), migrate, sync)]
 impl Tile {
     #[entry]
     pub(crate) fn new(membrane: Membrane) -> Self {
@@ -61,14 +65,21 @@ impl Tile {
         let points = membrane.points as usize;
         let bump = |column, row| membrane.bump(right as usize * points + column, up as usize * points + row);
         let field = field::at_rest(points, bump);
-        Self { membrane, field, time: 0, end: 0, done: None, early: Vec::new() }
+        Self { membrane, field, time: 0, end: 0, goes: false, done: None, early: Vec::new() }
     }
 
-    /// Goes on for some steps of time; `done` gets the picture then.
+    /// Goes on for some steps of time, after a sync; `done` gets the picture then.
     #[entry]
     pub(crate) fn run(&mut self, steps: u32, done: Callback<Vec<Picture>>) {
         self.end += steps;
         self.done = Some(done);
+        self.sync_then(self.this_chare().begin_callback());
+    }
+
+    /// The sync is over.
+    #[entry]
+    fn begin(&mut self) {
+        self.goes = true;
         self.go_on();
     }
 
@@ -88,9 +99,9 @@ impl Tile {
     /// Sends the edges for the next step, or the picture.
     fn go_on(&mut self) {
         if self.time == self.end {
-            if let Some(done) = self.done.take() {
-                self.contribute(set((self.this_index(), field::values(&self.field))), done);
-            }
+            self.goes = false;
+            let done = self.done.take().expect("steps are taken for somebody");
+            self.contribute(set((self.this_index(), field::values(&self.field))), done);
             return;
         }
         let (tiles, blocks) = (self.this_collection(), [u64::from(self.membrane.tiles); 2]);
@@ -104,7 +115,7 @@ impl Tile {
 
     /// Takes the next step if its surroundings are here and this tile has sent its own edges.
     fn step_if_ready(&mut self) {
-        if self.time == self.end || !self.field.make_ready(4) {
+        if !self.goes || !self.field.make_ready(4) {
             return;
         }
         field::step(&mut self.field);

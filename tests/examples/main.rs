@@ -179,7 +179,7 @@ fn life_grows_beyond_any_bounds() {
 fn wave2d_computes_and_draws_the_same_waves_everywhere() {
     for shape in shapes_and_orders() {
         let said = pass("wave2d", &format!("--tiles 3 --points 9 --steps 40 --every 15 {shape}"));
-        assert!(said.contains("as on one"), "{shape}: {said}");
+        assert!(said.contains("are the same as on one PE"), "{shape}: {said}");
     }
     pass("wave2d", "--tiles 1 --points 1 --steps 3 +n 2");
     let folder = tempfile::tempdir().expect("a folder");
