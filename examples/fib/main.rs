@@ -1,8 +1,10 @@
 //! How are chares created on the fly, and how do they answer? A Fibonacci number by divide and conquer: each chare creates two
-//! more on random PEs, waits for their answers, answers itself, and is gone. Below a grain it computes by itself.
+//! more, waits for their answers, answers itself, and is gone. Below a grain it computes by itself. The two are on random PEs; with
+//! `+seeds steal` they are on its own, unless another one of the process has nothing to do.
 //!
 //! ```text
 //! cargo run --release --example fib -- --n 32 --grain 16 +n 2 +p 2
+//! cargo run --release --example fib -- --n 32 --grain 16 +p 2 +seeds steal
 //! ```
 
 use chare::prelude::*;

@@ -88,10 +88,7 @@ async fn run(options: Options) -> bool {
         None => println!("no pictures: `--pictures .` writes them here"),
     }
     let is_right = whole == run_alone(membrane, steps);
-    println!(
-        "{tiles} x {tiles} tiles of {points} x {points} points, {steps} steps on {} PEs",
-        chare::pes()
-    );
+    println!("{tiles} x {tiles} tiles of {points} x {points} points, {steps} steps on {} PEs", chare::pes());
     println!("the waves are {} as on one PE", if is_right { "the same" } else { "not the same" });
     is_right
 }

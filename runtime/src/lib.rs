@@ -195,6 +195,7 @@ pub use model::registry::{Instantiated, Migrates, Movable, Syncs, This};
 pub use model::reply::Reply;
 pub use node::balancing::BalanceWhen;
 pub use node::lending::transfers::Status;
+pub use node::seeds::Seeds;
 pub use pe::future_set::FutureSet;
 pub use pe::futures::Future;
 /// Waits for several futures at once, until all are over; tokio's macro.

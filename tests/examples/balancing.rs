@@ -73,7 +73,10 @@ fn objects_hear_each_other_wherever_they_are() {
 #[test]
 fn stencils_move_with_their_edges_however_those_travel() {
     for mode in ["messages", "posted", "awaited"] {
-        finds_the_same("jacobi2d", &format!("--columns 10 --rows 12 --blocks 3 --accuracy 0.1 --mode {mode}"));
+        finds_the_same(
+            "jacobi2d",
+            &format!("--columns 10 --rows 12 --blocks 3 --accuracy 0.1 --mode {mode}"),
+        );
     }
     finds_the_same("wave2d", "--tiles 3 --points 5 --steps 20 --every 5");
 }

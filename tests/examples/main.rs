@@ -47,7 +47,8 @@ fn ring_counts_every_hop() {
 
 #[test]
 fn fib_computes_the_number() {
-    for shape in SHAPES {
+    let shapes = SHAPES.into_iter().chain(["+n 2 +p 2 +seeds steal", "+p 3 +seeds least"]);
+    for shape in shapes {
         let said = pass("fib", &format!("--n 20 --grain 12 {shape}"));
         assert!(said.contains("fib(20) = 6765,"), "{shape}: {said}");
     }

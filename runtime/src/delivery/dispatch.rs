@@ -5,16 +5,18 @@ use super::bringing_in::{Begun, bring_in, bring_in_found, go_on};
 use super::fire::fire;
 use super::invocation::{Passed, conclude, finish, forsake, forsake_late, invoke, run};
 use super::lifecycle::{create_chare, remove_if_destroyed};
+use super::outbox;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
-use crate::model::ids::{Target, TaskKey};
+use crate::model::ids::{ChareId, Target, TaskKey};
 use crate::model::nocopy::NocopyArguments;
 use crate::model::registry::{AnyChare, NotCalled, show};
 use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
+use crate::node::seeds::Seeds;
 use crate::node::timeline::What;
-use crate::pe::creations::Epitaph;
+use crate::pe::creations::{Epitaph, Stray};
 use crate::pe::early::Missing;
 use crate::pe::futures::{Awaited, Broken, Resolved};
 use crate::pe::queued::{Outcome, Queued};
@@ -226,20 +228,7 @@ fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {
 pub(super) fn run_call(pe: &Pe, mut options: CallOptions, mut call: Call) -> Outcome {
     let Some(chare) = find(pe, call.target) else {
         return match call.target {
-            Target::Chare(id) if pe.created_chares.borrow().include(id) => {
-                let cause =
-                    "it was destroyed before, as it asked by `chare::destroy`; call it no more after that";
-                let Call { target, from, entry, .. } = call;
-                match pe.epitaphs.of(entry.chare) {
-                    Some(Epitaph { call, cause }) => pe.fail(format!("`{call}`, called on {from},"), cause),
-                    None => {
-                        let target = show(entry.chare, target);
-                        pe.fail(format!("a call of {}::{} ({target})", entry.chare, entry.name), cause);
-                    }
-                }
-                Outcome::Processed
-            }
-            Target::Chare(id) => pe.keep(Missing::Chare(id), options, Body::Call(call)),
+            Target::Chare(id) => miss(pe, options, call, id),
             Target::Member(collection, index) => pe.reroute(options, call, (collection, index)),
         };
     };
@@ -266,6 +255,31 @@ pub(super) fn run_call(pe: &Pe, mut options: CallOptions, mut call: Call) -> Out
         }
     }
     pe.run_of(within, deadline, || invoke(pe, chare, call.entry, (&mut call).into()));
+    Outcome::Processed
+}
+
+/// Handles a call of a singleton that is not here: it is still to come, or lives on another PE, or has ended.
+#[cold]
+fn miss(pe: &Pe, options: CallOptions, call: Call, id: ChareId) -> Outcome {
+    let stray = pe.strays.borrow().find(id);
+    if let Some(Stray::On(to)) = stray {
+        outbox::forward(pe, to, Envelope { options, body: Body::Call(call) });
+        return Outcome::NotCounted;
+    }
+    // Calls come to another PE than the home when the singleton has been created there.
+    let has_been_here = pe.node.seed_bed.seeds == Seeds::Steal && id.home != pe.id;
+    if stray.is_some() || !(has_been_here || pe.created_chares.borrow().include(id)) {
+        return pe.keep(Missing::Chare(id), options, Body::Call(call));
+    }
+    let cause = "it was destroyed before, as it asked by `chare::destroy`; call it no more after that";
+    let Call { target, from, entry, .. } = call;
+    match pe.epitaphs.of(entry.chare) {
+        Some(Epitaph { call, cause }) => pe.fail(format!("`{call}`, called on {from},"), cause),
+        None => {
+            let target = show(entry.chare, target);
+            pe.fail(format!("a call of {}::{} ({target})", entry.chare, entry.name), cause);
+        }
+    }
     Outcome::Processed
 }
 

@@ -70,6 +70,11 @@ fn remove(pe: &Pe, target: Target) {
         parcel.is_empty(),
         "a service put something in after `array` had sent the parcel: see job/services"
     );
+    if let Target::Chare(id) = target
+        && id.home != pe.id
+    {
+        pe.tell(ChareEvent::StrayEnded { id });
+    }
     // After the borrow: dropping the chare's state may run code of the user.
     pe.drop_chare(removed);
 }

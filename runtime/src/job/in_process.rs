@@ -11,6 +11,7 @@ use crate::model::nocopy::LayoutMethod;
 use crate::node::Outcome;
 use crate::node::balancing::BalanceWhen;
 use crate::node::devices::DeviceChoice;
+use crate::node::seeds::Seeds;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::ReachOptions;
@@ -93,6 +94,12 @@ impl Job {
     /// an entry keeps in its own variables and should keep in the chare.
     pub fn again(mut self) -> Self {
         self.options.begins_anew = true;
+        self
+    }
+
+    /// Chooses where singletons are created of which the program does not say where, as `+seeds` does.
+    pub fn seeds(mut self, seeds: Seeds) -> Self {
+        self.options.seeds = seeds;
         self
     }
 

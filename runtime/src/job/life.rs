@@ -19,6 +19,7 @@ use crate::model::nocopy::LayoutMethod;
 use crate::model::topology::Topology;
 use crate::node::balancing::{BalanceWhen, Balancing};
 use crate::node::devices::{self, DeviceChoice, Devices};
+use crate::node::seeds::Seeds;
 use crate::node::{Above, Ending, Node};
 use crate::pe::running::Running;
 use crate::pe::{Pe, panics};
@@ -70,6 +71,8 @@ pub(crate) struct NodeOptions {
     pub(crate) balancing: Balancing,
     /// Whether entries that may be called again are, wherever they might be.
     pub(crate) begins_anew: bool,
+    /// Where singletons are created of which nobody says where.
+    pub(crate) seeds: Seeds,
     /// The devices of the host.
     pub(crate) device: DeviceChoice,
 }
@@ -107,9 +110,9 @@ pub(crate) fn open(
         .map_err(JobError::Config)?;
     tell_of_paths(&topology, id, &network);
     let (is_timed, mailbox_bound, layout_method) = (options.is_timed, options.mailbox, options.layouts);
-    let (tells_ways, begins_anew) = (options.tells_ways, options.begins_anew);
+    let (tells_ways, begins_anew, seeds) = (options.tells_ways, options.begins_anew, options.seeds);
     let balancer = options.balancer.clone();
-    let turns = Above { balancer, balancing, begins_anew, ..ABOVE };
+    let turns = Above { balancer, balancing, begins_anew, seeds, ..ABOVE };
     let above = Above { is_timed, mailbox_bound, layout_method, tells_ways, ..turns };
     device::place_values();
     let devices = Devices::new(options.device.clone(), company.host_first, pes);
@@ -162,6 +165,7 @@ pub(crate) const ABOVE: Above = Above {
     balancer: None,
     balancing: Balancing { every: None, when: BalanceWhen::Always, dump: None, samples_calls: false },
     begins_anew: false,
+    seeds: Seeds::Random,
 };
 
 impl ReadyNode {

@@ -5,7 +5,7 @@ use crate::node::NodeService;
 use crate::pe::{MOST_SERVICES, Service};
 use crate::services::{
     again, aggregation, array, audience, broadcast, migration, names, quiescence, reactor, readonly,
-    reduction, section, shutdown, survey, sync, tags, timers,
+    reduction, section, seeds, shutdown, survey, sync, tags, timers,
 };
 
 /// All services, by their numbers. They are told of elements in this order: a service that puts something into an element's parcel stands
@@ -30,6 +30,7 @@ const LIST: &[Service] = &[
     names::SERVICE,
     migration::SERVICE,
     again::SERVICE,
+    seeds::SERVICE,
 ];
 
 /// The services' functions on nodes, by the services' numbers.

@@ -5,6 +5,7 @@ use super::pes::Pes;
 use crate::model::nocopy::LayoutMethod;
 use crate::node::balancing::BalanceWhen;
 use crate::node::devices::DeviceChoice;
+use crate::node::seeds::Seeds;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::{FaultPlan, TraceWindow};
 use std::net::SocketAddr;
@@ -77,6 +78,8 @@ pub struct Config {
     pub balance_dump: Option<PathBuf>,
     /// `+again`: entries that may be called again ([`Again`](crate::Again)) are, wherever they might be: to test them.
     pub again: bool,
+    /// `+seeds`: where singletons are created of which the program does not say where.
+    pub seeds: Seeds,
     /// `+mailbox`: the messages that may wait for a PE from each other PE of its node; a PE that sends more waits.
     pub mailbox: Option<NonZeroU32>,
     /// `+layouts`: how laid-out memory of other processes is brought to its receiver, instead of the quickest way.
@@ -135,6 +138,7 @@ impl Default for Config {
             balance_when: BalanceWhen::Always,
             balance_dump: None,
             again: false,
+            seeds: Seeds::Random,
             mailbox: None,
             layouts: None,
             device: DeviceChoice::default(),

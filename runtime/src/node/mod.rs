@@ -23,6 +23,7 @@ mod line;
 pub(crate) mod mailbox;
 mod posted_calls;
 mod posting;
+pub(crate) mod seeds;
 pub(crate) mod timeline;
 mod transferring;
 mod waking;
@@ -62,6 +63,7 @@ use lending::known_layouts::KnownLayouts;
 use lending::transfers::Transfers;
 use mailbox::Mailbox;
 use posted_calls::PostedCalls;
+use seeds::{SeedBed, Seeds};
 use std::any::Any;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -123,6 +125,8 @@ pub(crate) struct Above {
     pub(crate) balancing: Balancing,
     /// Whether entries that may be called again are, wherever they might be: to test them.
     pub(crate) begins_anew: bool,
+    /// Where singletons are created of which nobody says where.
+    pub(crate) seeds: Seeds,
 }
 
 /// One process of a job; see the file's head.
@@ -164,6 +168,7 @@ pub(crate) struct Node {
     pub(crate) balancing: Balancing,
     /// Whether entries that may be called again are, wherever they might be: to test them.
     pub(crate) begins_anew: bool,
+    pub(crate) seed_bed: SeedBed,
     /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
     pub(crate) mailbox_bound: Option<NonZeroU32>,
     pub(crate) held_back: HeldBack,
@@ -195,7 +200,7 @@ impl Node {
     ) -> Self {
         let Above { look, open_all, services, is_timed, mailbox_bound, layout_method, tells_ways, .. } =
             above;
-        let Above { balancer, balancing, begins_anew, .. } = above;
+        let Above { balancer, balancing, begins_anew, seeds, .. } = above;
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
         let frame_bytes_max = network.capabilities().frame_bytes_max;
@@ -230,6 +235,7 @@ impl Node {
             balancer,
             balancing,
             begins_anew,
+            seed_bed: SeedBed::new(seeds, pes),
             mailbox_bound,
             held_back: HeldBack::new(pes),
             mailboxes,

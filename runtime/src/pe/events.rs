@@ -1,11 +1,12 @@
 //! Events in the lives of chares and collections: what a PE tells everybody who keeps something by chare or by collection.
 //!
 //! 1. A chare leaves its PE at one place, `delivery/lifecycle`, which tells of it here. Everybody hears it, in this order: the services, then
-//!    the PE's own tables in `pe/clearing`. Services keep nothing by singleton, so of the end of one they do not hear.
+//!    the PE's own tables in `pe/clearing`. Services keep nothing by singleton, so of the end of one they do not hear,
+//!    but for one that lived away from its home.
 //! 2. Whoever keeps a table whose keys are chares, elements or collections stands in one of the two, and takes out of the table what is
 //!    over: another element may come with the same index. The test below reads all files and knows every such table.
 
-use crate::model::ids::{AudienceId, BroadcastId, CollectionId, Index, Target};
+use crate::model::ids::{AudienceId, BroadcastId, ChareId, CollectionId, Index, Target};
 use crate::model::parcel::Parcel;
 use crate::model::registry::{Identity, Standing};
 use crate::model::travel::{Sought, Stay, Traveller};
@@ -25,6 +26,8 @@ pub(crate) enum ChareEvent<'a> {
         traveller: Option<Traveller>,
         parcel: &'a mut Parcel,
     },
+    /// A singleton has ended that lived here and has its home on another PE.
+    StrayEnded { id: ChareId },
     /// An element has been constructed here, which has its home elsewhere and may move.
     Constructed { member: (CollectionId, Index), stay: Stay },
     /// An element that a balancer wished to move is not free and stays, or wishes otherwise itself.
@@ -52,9 +55,10 @@ mod tests {
     use std::path::Path;
 
     /// The tables whose keys are chares, elements or collections: the file, how many stand there, and who takes out what is over.
-    const TABLES: [(&str, usize, &str); 15] = [
+    const TABLES: [(&str, usize, &str); 16] = [
         ("model/reduction/contributions/mod.rs", 1, "services/reduction"),
         ("model/reduction/newborns.rs", 1, "services/reduction"),
+        ("pe/creations/strays.rs", 1, "services/seeds"),
         ("pe/early.rs", 1, "messages wait there for what is to come, and nobody who was there is among it"),
         ("pe/mod.rs", 1, "`drop_renewal`"),
         ("pe/places/collections.rs", 2, "`Collections::end`, from services/array"),

@@ -48,7 +48,7 @@ use crate::node::way::{Receiver, Sender};
 use crate::node::{Node, NodeService};
 use begun_calls::BegunCalls;
 use call_sample::CallSample;
-use creations::{CreatedChares, Epitaphs, Serials};
+use creations::{CreatedChares, Epitaphs, Serials, Strays};
 use crossbeam_utils::CachePadded;
 use device_steps::DeviceSteps;
 use early::{Early, Missing};
@@ -226,8 +226,9 @@ pub(crate) struct Pe {
     pub(crate) destroyed: Cell<bool>,
     pub(crate) wishes: Wishes,
     steps: Cell<u32>,
-    /// The singletons that were created here.
+    /// The singletons whose home this PE is and that were created.
     pub(crate) created_chares: RefCell<CreatedChares>,
+    pub(crate) strays: RefCell<Strays>,
     pub(crate) epitaphs: Epitaphs,
     pub(crate) serials: Serials,
     /// What `+trace` writes of this PE.
@@ -282,6 +283,7 @@ impl Pe {
             wishes: Wishes::default(),
             steps: Cell::new(0),
             created_chares: RefCell::new(CreatedChares::new(first.creations)),
+            strays: RefCell::default(),
             epitaphs: Epitaphs::default(),
             serials: Serials::new(Arc::clone(&node.numbers)),
             timeline: node.timeline.outlet().map(|outlet| Box::new(Timeline::new(id, outlet))),

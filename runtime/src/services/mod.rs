@@ -16,6 +16,7 @@ pub(crate) mod reactor;
 pub(crate) mod readonly;
 pub(crate) mod reduction;
 pub(crate) mod section;
+pub(crate) mod seeds;
 pub(crate) mod shutdown;
 pub(crate) mod survey;
 pub(crate) mod sync;

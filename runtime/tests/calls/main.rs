@@ -16,6 +16,7 @@ mod mixed_arguments;
 mod outside;
 mod polymorphic;
 mod queueing;
+mod seeds;
 mod short_arguments;
 mod short_limits;
 mod traits;

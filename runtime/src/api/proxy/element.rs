@@ -15,7 +15,7 @@ use crate::pe::Pe;
 use crate::pe::running::Running;
 use crate::services::aggregation::{self, AggregatedEntry};
 use crate::services::array;
-use chare_lrts::dice;
+use crate::services::seeds::{self, Ground};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -36,9 +36,23 @@ impl<C: Chare> ElementHandle<C> {
         Self { target, name: None, options: None, chare: PhantomData }
     }
 
-    /// Creates a singleton on a PE chosen at random.
+    /// Creates a singleton where `+seeds` says: on a PE chosen at random, if that says nothing.
     pub fn create(options: CallOptions, arguments: ConstructorArguments<C>) -> Self {
-        Self::create_on(PeId(dice::below(crate::api::context::pes().into()) as u32), options, arguments)
+        match Pe::current(|pe| seeds::choose(pe, &options)) {
+            Ground::On(home) => Self::create_on(home, options, arguments),
+            Ground::Seed => Pe::current(|pe| {
+                let create = Self::creation(pe, pe.id, arguments);
+                let id = create.id;
+                seeds::plant(pe, create);
+                Self::new(Target::Chare(id))
+            }),
+        }
+    }
+
+    /// The creation of a singleton whose home is a PE.
+    fn creation(pe: &Pe, home: PeId, arguments: ConstructorArguments<C>) -> Create {
+        let id = ChareId { home, creator: pe.id, serial: pe.serials.next_singleton(home) };
+        Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) }
     }
 
     /// Creates a singleton on a PE. One message, queued there by `options`.
@@ -51,8 +65,8 @@ impl<C: Chare> ElementHandle<C> {
             assert!(home.0 < pes, "{} cannot be created on {home}: the job has {pes} PEs", C::NAME);
             let fits = options.check_not_counted().and_then(|()| options.check_not_due());
             fits.unwrap_or_else(|cause| panic!("{} is created: {cause}", C::NAME));
-            let id = ChareId { home, creator: pe.id, serial: pe.serials.next_singleton(home) };
-            let create = Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) };
+            let create = Self::creation(pe, home, arguments);
+            let id = create.id;
             let envelope = Envelope { options, body: Body::Create(create) };
             outbox::send(pe, home, envelope);
             Self::new(Target::Chare(id))
@@ -62,9 +76,9 @@ impl<C: Chare> ElementHandle<C> {
     /// Creates a singleton on this PE before this returns, without a message: for one that is asked for something right away.
     pub(crate) fn create_here(arguments: ConstructorArguments<C>) -> Self {
         Pe::current(|pe| {
-            let id = ChareId { home: pe.id, creator: pe.id, serial: pe.serials.next_singleton(pe.id) };
             let running_goes = pe.destroyed.take();
-            let create = Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) };
+            let create = Self::creation(pe, pe.id, arguments);
+            let id = create.id;
             lifecycle::create_chare(pe, create);
             pe.destroyed.set(running_goes);
             Self::new(Target::Chare(id))

@@ -25,6 +25,7 @@ use crate::job::settings::Config;
 use crate::model::nocopy::LayoutMethod;
 use crate::node::balancing::BalanceWhen;
 use crate::node::devices::DeviceChoice;
+use crate::node::seeds::Seeds;
 use arguments::Split;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
@@ -129,6 +130,9 @@ struct Options {
     /// Begin entries that may be called again anew at every sync: a test
     #[arg(long)]
     again: bool,
+    /// Where singletons are created that may be anywhere: random, least or steal
+    #[arg(long, value_name = "KIND")]
+    seeds: Option<Seeds>,
     /// Messages that may wait for a PE from each other PE of its node
     #[arg(long, value_name = "N")]
     mailbox: Option<NonZeroU32>,
@@ -262,6 +266,7 @@ impl Config {
             balance_when: options.balance_when.unwrap_or_default(),
             balance_dump: options.balance_dump,
             again: options.again,
+            seeds: options.seeds.unwrap_or_default(),
             mailbox: options.mailbox,
             layouts: options.layouts,
             device: options.device.unwrap_or_default(),

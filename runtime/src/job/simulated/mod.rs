@@ -23,6 +23,7 @@ use crate::job::pes::Pes;
 use crate::model::error::JobError;
 use crate::node::balancing::BalanceWhen;
 use crate::node::devices::DeviceChoice;
+use crate::node::seeds::Seeds;
 use crate::pe::costs::Costs;
 use chare_lrts::reach::ReachOptions;
 use chare_lrts::simulated::Network;
@@ -192,6 +193,12 @@ impl Simulation {
     /// an entry keeps in its own variables and should keep in the chare.
     pub fn again(mut self) -> Self {
         self.options.begins_anew = true;
+        self
+    }
+
+    /// Chooses where singletons are created of which the program does not say where, as `+seeds` does.
+    pub fn seeds(mut self, seeds: Seeds) -> Self {
+        self.options.seeds = seeds;
         self
     }
 

@@ -246,6 +246,7 @@ impl Program {
                 ..Balancing::default()
             },
             begins_anew: self.config.again,
+            seeds: self.config.seeds,
             mailbox: self.config.mailbox,
             layouts: self.config.layouts,
             device: self.config.device.clone(),

@@ -1,0 +1,190 @@
+//! Seeds: singletons that are to be created, and of which the program does not say where (`+seeds`). The idea, and the word, is that of
+//! Charm++'s seed balancers (manual, "Seed load balancers").
+//!
+//! With `+seeds steal`:
+//!
+//! 1. A seed is planted on the PE that creates it, which is its *home*: it waits in a row there, and a message to the PE itself says that the
+//!    next one of the row has its turn. The row is as long as such messages are many, or shorter.
+//! 2. A PE that has nothing to do says so in its node, once. Whoever plants a seed, or comes to one while others wait, gives half of the row,
+//!    from its end, to a PE that has said so.
+//! 3. A seed is given at most once, and by its home. The home keeps calls of the singleton until that has been created (`pe/early`), sends
+//!    them on from then on, and forgets it when it has ended. So a call that comes to another PE than the home comes after the creation.
+//!
+//! With `+seeds least` PEs say from time to time how many messages wait for them, and the less loaded one of two is chosen: "the power of two
+//! choices" (Mitzenmacher, 2001).
+
+mod message;
+
+use crate::base::typed_box::TypedBox;
+use crate::delivery::{lifecycle, outbox};
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Create, Envelope, opened};
+use crate::model::ids::{PeId, Target};
+use crate::model::registry::{Identity, Standing};
+use crate::node::seeds::Seeds;
+use crate::pe::early::Missing;
+use crate::pe::queued::Outcome;
+use crate::pe::{ChareEvent, Pe, Service};
+use chare_lrts::dice;
+use message::{ID, SeedMessage};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+pub(crate) const SERVICE: Service = Service {
+    state: || TypedBox::new(Bed::default()),
+    deliver: |pe, _, message| receive(pe, opened(message)),
+    poll: |pe| {
+        say_waiting(pe);
+        false
+    },
+    before_rest: |pe| {
+        say_waiting(pe);
+        offer(pe);
+        false
+    },
+    event: Some(|pe, event| {
+        if let ChareEvent::StrayEnded { id } = event {
+            send(pe, id.home, SeedMessage::Ended { id: *id });
+        }
+    }),
+    clear: |pe| drop(bed(pe).row.take()),
+    ..Service::named(ID, "seeds")
+};
+
+/// The most seeds that a PE with nothing to do gets at once: they are given no further.
+const GIVEN_AT_ONCE: usize = 4;
+
+/// The seeds of one PE.
+#[derive(Default)]
+struct Bed {
+    row: RefCell<VecDeque<Create>>,
+    /// Whether this PE has said that it has nothing to do, and got no seed since.
+    is_offered: Cell<bool>,
+}
+
+fn bed(pe: &Pe) -> &Bed {
+    pe.state(ID)
+}
+
+/// Where a singleton is to be created.
+pub(crate) enum Ground {
+    /// On that PE.
+    On(PeId),
+    /// On this PE, unless it is given to another one.
+    Seed,
+}
+
+/// Chooses where a singleton is to be created.
+pub(crate) fn choose(pe: &Pe, options: &CallOptions) -> Ground {
+    let random = PeId(dice::below(pe.node.topology.pes().into()) as u32);
+    match pe.node.seed_bed.seeds {
+        Seeds::Random => Ground::On(random),
+        chosen => choose_here(pe, (chosen, options), random),
+    }
+}
+
+#[cold]
+fn choose_here(pe: &Pe, (chosen, options): (Seeds, &CallOptions), random: PeId) -> Ground {
+    let node = &pe.node;
+    let (Some(rank), pes) = (node.rank_here(random), node.pes().count()) else { return Ground::On(random) };
+    if pes == 1 {
+        return Ground::On(random);
+    }
+    if node.seed_bed.open() {
+        node.pes().for_each(|to| send(pe, to, SeedMessage::Begin));
+    }
+    if chosen == Seeds::Steal && options.is_default() {
+        return Ground::Seed;
+    }
+    let other = dice::below(pes as u64) as usize;
+    Ground::On(node.topology.pe(node.id, node.seed_bed.lesser(rank, other) as u32))
+}
+
+/// Plants the seed of a singleton whose home is this PE.
+pub(crate) fn plant(pe: &Pe, create: Create) {
+    bed(pe).row.borrow_mut().push_back(create);
+    send(pe, pe.id, SeedMessage::Sprout);
+    give(pe);
+}
+
+fn send(pe: &Pe, to: PeId, message: SeedMessage) {
+    outbox::send(pe, to, Envelope::system(CallOptions::new(), message));
+}
+
+/// Says how many messages wait for this PE, and the one that runs.
+fn say_waiting(pe: &Pe) {
+    let queue = pe.queue.borrow();
+    pe.node.seed_bed.say_waiting(pe.node.topology.rank_of(pe.id), queue.len());
+}
+
+/// Says that this PE has nothing to do.
+fn offer(pe: &Pe) {
+    if pe.node.seed_bed.seeds == Seeds::Steal && !bed(pe).is_offered.replace(true) {
+        pe.node.seed_bed.add_idle(pe.node.topology.rank_of(pe.id));
+    }
+}
+
+/// Gives half of the seeds to PEs that have nothing to do.
+fn give(pe: &Pe) {
+    let bed = bed(pe);
+    while !bed.row.borrow().is_empty()
+        && let Some(rank) = pe.node.seed_bed.take_idle()
+    {
+        let to = pe.node.topology.pe(pe.node.id, rank as u32);
+        if to == pe.id {
+            // It had, and has something to do now.
+            bed.is_offered.set(false);
+            continue;
+        }
+        let share = bed.row.borrow().len().div_ceil(2).min(GIVEN_AT_ONCE);
+        for _ in 0..share {
+            let Some(create) = bed.row.borrow_mut().pop_back() else { return };
+            chare_lrts::sometimes!("a singleton was given to a PE that had nothing to do");
+            pe.strays.borrow_mut().add(create.id);
+            pe.created_chares.borrow_mut().note(create.id);
+            send(pe, to, SeedMessage::Given(create));
+        }
+    }
+}
+
+fn receive(pe: &Pe, message: SeedMessage) -> Outcome {
+    match message {
+        SeedMessage::Begin => {
+            pe.attend_to(ID, true);
+            return Outcome::NotCounted;
+        }
+        SeedMessage::Sprout => {
+            let next = bed(pe).row.borrow_mut().pop_front();
+            give(pe);
+            if let Some(create) = next {
+                return lifecycle::create_chare(pe, create);
+            }
+        }
+        SeedMessage::Given(create) => {
+            bed(pe).is_offered.set(false);
+            take(pe, create);
+        }
+        SeedMessage::Rooted { id, on } => {
+            if pe.strays.borrow_mut().root(id, on) {
+                pe.places.borrow_mut().learn(Target::Chare(id), on);
+                pe.release_early(Missing::Chare(id));
+            }
+        }
+        SeedMessage::Ended { id } => {
+            pe.strays.borrow_mut().remove(id);
+            pe.places.borrow_mut().forget(Target::Chare(id));
+            pe.release_early(Missing::Chare(id));
+        }
+    }
+    Outcome::Processed
+}
+
+/// Creates a singleton whose home is another PE.
+fn take(pe: &Pe, Create { id, chare, arguments }: Create) {
+    let target = Target::Chare(id);
+    lifecycle::construct(pe, Identity::new(target, &chare.name, Standing::NEW), chare, arguments);
+    // Its constructor may have destroyed it.
+    if pe.places.borrow().look_up(target).is_some() {
+        send(pe, id.home, SeedMessage::Rooted { id, on: pe.id });
+    }
+}
