@@ -3,7 +3,6 @@
 //! The program `laid_out` reads, writes and sends what layouts select, and compares; here it is started over each backend, and where a
 //! path has several ways, over each of them.
 
-use crate::group::PATIENCE;
 use crate::runner::{Check, Outcome, await_descriptors, descriptors};
 use chare_tests::Program;
 #[cfg(feature = "mpi")]
@@ -168,7 +167,7 @@ fn check(path: Path, promise: &'static str) -> Check {
         if let Some(why) = (path.missing)().or_else(|| reason_against(promise, path.reads)) {
             return Outcome::Skipped(why);
         }
-        let program = Program::binary(env!("CARGO_BIN_EXE_laid_out")).within(PATIENCE);
+        let program = Program::binary(env!("CARGO_BIN_EXE_laid_out"));
         kept(|| program.pass(&format!("{promise} {}", path.options)))
     })
 }
@@ -201,7 +200,7 @@ fn under_mpi(promise: &'static str) -> impl Iterator<Item = Check> {
                 let mut command = launcher.command(2);
                 command.arg(program.path()).args([promise, "+lrts", "mpi"]);
                 // Within the time that the suite's watchdog gives a check, so that nothing stays behind.
-                let outcome = Running::start_within(&mut command, PATIENCE).end();
+                let outcome = Running::start(&mut command).end();
                 assert_eq!(outcome.code, Some(0), "{launcher}: {outcome:?}");
                 outcome.stdout
             })
