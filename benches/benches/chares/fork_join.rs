@@ -46,7 +46,7 @@ async fn fork(n: u32) -> u64 {
     left.await + right
 }
 
-/// Measures with chares, each half on a PE at random.
+/// Measures with chares, each half on a PE that `+seeds` chooses.
 pub(crate) fn chares(batches: Batches) -> ExitCode {
     chare::run(move |_| async move {
         let batch = async |times| {

@@ -20,6 +20,7 @@ const SINGLETON: Side = &["side", "singleton", "100000"];
 
 const FORK_JOIN_1: Side = &["side", "fork-join", "4"];
 const FORK_JOIN_2: Side = &["side", "fork-join", "4", "+p", "2"];
+const FORK_JOIN_STEAL: Side = &["side", "fork-join", "4", "+p", "2", "+seeds", "steal"];
 
 const RAYON_1: Side = &["side", "rayon", "4", "1"];
 const RAYON_2: Side = &["side", "rayon", "4", "2"];
@@ -44,6 +45,12 @@ const COMPARISONS: &[Comparison] = &[
     Comparison {
         name: "fork-join fib(30), 2 PEs",
         ours: FORK_JOIN_2,
+        against: "rayon, 2 threads",
+        peer: RAYON_2,
+    },
+    Comparison {
+        name: "fork-join fib(30), 2 PEs, `+seeds steal`",
+        ours: FORK_JOIN_STEAL,
         against: "rayon, 2 threads",
         peer: RAYON_2,
     },
