@@ -38,10 +38,12 @@ pub(crate) struct SeedBed {
     pub(crate) seeds: Seeds,
     /// Whether PEs say it: from the first creation on.
     is_open: AtomicBool,
-    /// Messages that waited when the PE last said so.
+    /// Messages that waited when the PE last said so, with the one that ran.
     waiting: Box<[CachePadded<AtomicUsize>]>,
-    /// The PEs that have nothing to do. Each is there once at most.
+    /// The PEs that have nothing to do, each once.
     idle: ArrayQueue<usize>,
+    /// Whether a PE is among them.
+    is_idle: Box<[CachePadded<AtomicBool>]>,
 }
 
 impl SeedBed {
@@ -51,6 +53,7 @@ impl SeedBed {
             is_open: AtomicBool::new(false),
             waiting: (0..pes).map(|_| CachePadded::default()).collect(),
             idle: ArrayQueue::new(pes),
+            is_idle: (0..pes).map(|_| CachePadded::default()).collect(),
         }
     }
 
@@ -70,15 +73,22 @@ impl SeedBed {
         if waiting(other) < waiting(one) { other } else { one }
     }
 
-    /// The PE of this rank has nothing to do. It has not said so before, or it was taken since.
+    /// The PE of this rank has nothing to do.
     pub(crate) fn add_idle(&self, rank: usize) {
-        let added = self.idle.push(rank);
-        debug_assert!(added.is_ok(), "each PE is there once at most");
+        if !self.is_idle[rank].swap(true, Ordering::Relaxed) {
+            let added = self.idle.push(rank);
+            debug_assert!(added.is_ok(), "each PE is there once");
+        }
     }
 
-    /// Takes a PE that had nothing to do.
+    /// Takes a PE that had nothing to do. It gets a message of whoever takes it, after which it may say so again.
     pub(crate) fn take_idle(&self) -> Option<usize> {
-        if self.idle.is_empty() { None } else { self.idle.pop() }
+        if self.idle.is_empty() {
+            return None;
+        }
+        let rank = self.idle.pop()?;
+        self.is_idle[rank].store(false, Ordering::Relaxed);
+        Some(rank)
     }
 }
 
@@ -90,10 +100,12 @@ mod tests {
     fn the_first_creation_opens_it_and_idle_pes_are_taken_in_turn() {
         let bed = SeedBed::new(Seeds::Steal, 3);
         assert!(bed.open() && !bed.open());
-        for rank in [2, 0, 1] {
+        for rank in [2, 0, 2, 1, 0] {
             bed.add_idle(rank);
         }
         assert_eq!([(); 4].map(|()| bed.take_idle()), [Some(2), Some(0), Some(1), None]);
+        bed.add_idle(0);
+        assert_eq!(bed.take_idle(), Some(0));
     }
 
     #[test]

@@ -27,18 +27,18 @@ use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
 use chare_lrts::dice;
 use message::{ID, SeedMessage};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 
 pub(crate) const SERVICE: Service = Service {
-    state: || TypedBox::new(Bed::default()),
+    state: || TypedBox::new(RefCell::<VecDeque<Create>>::default()),
     deliver: |pe, _, message| receive(pe, opened(message)),
     poll: |pe| {
-        say_waiting(pe);
+        say_waiting(pe, pe.queue.borrow().len() + 1);
         false
     },
     before_rest: |pe| {
-        say_waiting(pe);
+        say_waiting(pe, 0);
         offer(pe);
         false
     },
@@ -47,22 +47,15 @@ pub(crate) const SERVICE: Service = Service {
             send(pe, id.home, SeedMessage::Ended { id: *id });
         }
     }),
-    clear: |pe| drop(bed(pe).row.take()),
+    clear: |pe| drop(row(pe).take()),
     ..Service::named(ID, "seeds")
 };
 
 /// The most seeds that a PE with nothing to do gets at once: they are given no further.
 const GIVEN_AT_ONCE: usize = 4;
 
-/// The seeds of one PE.
-#[derive(Default)]
-struct Bed {
-    row: RefCell<VecDeque<Create>>,
-    /// Whether this PE has said that it has nothing to do, and got no seed since.
-    is_offered: Cell<bool>,
-}
-
-fn bed(pe: &Pe) -> &Bed {
+/// The seeds that wait on this PE.
+fn row(pe: &Pe) -> &RefCell<VecDeque<Create>> {
     pe.state(ID)
 }
 
@@ -102,7 +95,7 @@ fn choose_here(pe: &Pe, (chosen, options): (Seeds, &CallOptions), random: PeId) 
 
 /// Plants the seed of a singleton whose home is this PE.
 pub(crate) fn plant(pe: &Pe, create: Create) {
-    bed(pe).row.borrow_mut().push_back(create);
+    row(pe).borrow_mut().push_back(create);
     send(pe, pe.id, SeedMessage::Sprout);
     give(pe);
 }
@@ -111,34 +104,32 @@ fn send(pe: &Pe, to: PeId, message: SeedMessage) {
     outbox::send(pe, to, Envelope::system(CallOptions::new(), message));
 }
 
-/// Says how many messages wait for this PE, and the one that runs.
-fn say_waiting(pe: &Pe) {
-    let queue = pe.queue.borrow();
-    pe.node.seed_bed.say_waiting(pe.node.topology.rank_of(pe.id), queue.len());
+/// Says that so many messages wait for this PE, with the one that runs.
+fn say_waiting(pe: &Pe, messages: usize) {
+    pe.node.seed_bed.say_waiting(pe.node.topology.rank_of(pe.id), messages);
 }
 
 /// Says that this PE has nothing to do.
 fn offer(pe: &Pe) {
-    if pe.node.seed_bed.seeds == Seeds::Steal && !bed(pe).is_offered.replace(true) {
+    if pe.node.seed_bed.seeds == Seeds::Steal {
         pe.node.seed_bed.add_idle(pe.node.topology.rank_of(pe.id));
     }
 }
 
 /// Gives half of the seeds to PEs that have nothing to do.
 fn give(pe: &Pe) {
-    let bed = bed(pe);
-    while !bed.row.borrow().is_empty()
+    let row = row(pe);
+    while !row.borrow().is_empty()
         && let Some(rank) = pe.node.seed_bed.take_idle()
     {
         let to = pe.node.topology.pe(pe.node.id, rank as u32);
         if to == pe.id {
-            // It had, and has something to do now.
-            bed.is_offered.set(false);
+            // It has something to do now.
             continue;
         }
-        let share = bed.row.borrow().len().div_ceil(2).min(GIVEN_AT_ONCE);
+        let share = row.borrow().len().div_ceil(2).min(GIVEN_AT_ONCE);
         for _ in 0..share {
-            let Some(create) = bed.row.borrow_mut().pop_back() else { return };
+            let Some(create) = row.borrow_mut().pop_back() else { return };
             chare_lrts::sometimes!("a singleton was given to a PE that had nothing to do");
             pe.strays.borrow_mut().add(create.id);
             pe.created_chares.borrow_mut().note(create.id);
@@ -154,16 +145,13 @@ fn receive(pe: &Pe, message: SeedMessage) -> Outcome {
             return Outcome::NotCounted;
         }
         SeedMessage::Sprout => {
-            let next = bed(pe).row.borrow_mut().pop_front();
+            let next = row(pe).borrow_mut().pop_front();
             give(pe);
             if let Some(create) = next {
                 return lifecycle::create_chare(pe, create);
             }
         }
-        SeedMessage::Given(create) => {
-            bed(pe).is_offered.set(false);
-            take(pe, create);
-        }
+        SeedMessage::Given(create) => take(pe, create),
         SeedMessage::Rooted { id, on } => {
             if pe.strays.borrow_mut().root(id, on) {
                 pe.places.borrow_mut().learn(Target::Chare(id), on);
