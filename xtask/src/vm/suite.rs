@@ -54,7 +54,8 @@ const CHECKS: [Check; 9] = [
         name: "guest: soft-iWARP",
         options: &["--rdma", "siw"],
         runs: Runs::Test("conformance"),
-        arguments: "verbs::",
+        // All pairs and prefixes of layouts take a third of the time, and are tried over Soft-RoCE.
+        arguments: "verbs:: --skip both_sides_strided --skip prefix",
     },
     Check {
         name: "guest: late and lost packets",
