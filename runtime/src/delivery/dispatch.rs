@@ -14,9 +14,8 @@ use crate::model::nocopy::NocopyArguments;
 use crate::model::registry::{AnyChare, NotCalled, show};
 use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
-use crate::node::seeds::Seeds;
 use crate::node::timeline::What;
-use crate::pe::creations::{Epitaph, Stray};
+use crate::pe::creations::Epitaph;
 use crate::pe::early::Missing;
 use crate::pe::futures::{Awaited, Broken, Resolved};
 use crate::pe::queued::{Outcome, Queued};
@@ -261,14 +260,15 @@ pub(super) fn run_call(pe: &Pe, mut options: CallOptions, mut call: Call) -> Out
 /// Handles a call of a singleton that is not here: it is still to come, or lives on another PE, or has ended.
 #[cold]
 fn miss(pe: &Pe, options: CallOptions, call: Call, id: ChareId) -> Outcome {
-    let stray = pe.strays.borrow().find(id);
-    if let Some(Stray::On(to)) = stray {
+    let (given_to, has_ended) = {
+        let strays = pe.strays.borrow();
+        (strays.find(id), strays.has_ended(id))
+    };
+    if let Some(to) = given_to {
         outbox::forward(pe, to, Envelope { options, body: Body::Call(call) });
         return Outcome::NotCounted;
     }
-    // Calls come to another PE than the home when the singleton has been created there.
-    let has_been_here = pe.node.seed_bed.seeds == Seeds::Steal && id.home != pe.id;
-    if stray.is_some() || !(has_been_here || pe.created_chares.borrow().include(id)) {
+    if !has_ended && !pe.created_chares.borrow().include(id) {
         return pe.keep(Missing::Chare(id), options, Body::Call(call));
     }
     let cause = "it was destroyed before, as it asked by `chare::destroy`; call it no more after that";

@@ -50,6 +50,7 @@ impl<C: Chare> ElementHandle<C> {
     }
 
     /// The creation of a singleton whose home is a PE.
+    #[inline]
     fn creation(pe: &Pe, home: PeId, arguments: ConstructorArguments<C>) -> Create {
         let id = ChareId { home, creator: pe.id, serial: pe.serials.next_singleton(home) };
         Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) }

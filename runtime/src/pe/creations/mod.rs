@@ -9,4 +9,4 @@ mod strays;
 pub(crate) use created::CreatedChares;
 pub(crate) use epitaphs::{Epitaph, Epitaphs};
 pub(crate) use serials::Serials;
-pub(crate) use strays::{Stray, Strays};
+pub(crate) use strays::Strays;

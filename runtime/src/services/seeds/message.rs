@@ -1,7 +1,7 @@
 //! Messages about seeds, all of them between PEs of one process.
 
 use crate::model::envelope::{Create, SystemMessage};
-use crate::model::ids::{ChareId, PeId, ServiceId};
+use crate::model::ids::{ChareId, ServiceId};
 
 /// The service's number.
 pub(super) const ID: ServiceId = ServiceId(17);
@@ -13,8 +13,6 @@ pub(super) enum SeedMessage {
     Sprout,
     /// A seed for a PE that had nothing to do.
     Given(Create),
-    /// To the home: the singleton was created on that PE.
-    Rooted { id: ChareId, on: PeId },
     /// To the home: the singleton has ended.
     Ended { id: ChareId },
 }

@@ -5,10 +5,11 @@
 //!
 //! 1. A seed is planted on the PE that creates it, which is its *home*: it waits in a row there, and a message to the PE itself says that the
 //!    next one of the row has its turn. The row is as long as such messages are many, or shorter.
-//! 2. A PE that has nothing to do says so in its node, once. Whoever plants a seed, or comes to one while others wait, gives half of the row,
-//!    from its end, to a PE that has said so.
-//! 3. A seed is given at most once, and by its home. The home keeps calls of the singleton until that has been created (`pe/early`), sends
-//!    them on from then on, and forgets it when it has ended. So a call that comes to another PE than the home comes after the creation.
+//! 2. A PE that has nothing to do says so in its node, once. Whoever plants a seed, or comes to one while others wait, gives half of the row to
+//!    a PE that has said so: the oldest, of which the most follows where trees grow.
+//! 3. A seed is given at most once, and by its home. From then on the home sends calls of the singleton there, and forgets it when it has
+//!    ended. A call that overtakes the seed waits for it (`pe/early`); one that comes after the end, and before its home knows of that, is
+//!    refused by what the PE remembers of ends (`pe/creations/strays`).
 //!
 //! With `+seeds least` PEs say from time to time how many messages wait for them, and the less loaded one of two is chosen: "the power of two
 //! choices" (Mitzenmacher, 2001).
@@ -44,6 +45,7 @@ pub(crate) const SERVICE: Service = Service {
     },
     event: Some(|pe, event| {
         if let ChareEvent::StrayEnded { id } = event {
+            pe.strays.borrow_mut().note_end(*id);
             send(pe, id.home, SeedMessage::Ended { id: *id });
         }
     }),
@@ -68,6 +70,7 @@ pub(crate) enum Ground {
 }
 
 /// Chooses where a singleton is to be created.
+#[inline]
 pub(crate) fn choose(pe: &Pe, options: &CallOptions) -> Ground {
     let random = PeId(dice::below(pe.node.topology.pes().into()) as u32);
     match pe.node.seed_bed.seeds {
@@ -129,11 +132,15 @@ fn give(pe: &Pe) {
         }
         let share = row.borrow().len().div_ceil(2).min(GIVEN_AT_ONCE);
         for _ in 0..share {
-            let Some(create) = row.borrow_mut().pop_back() else { return };
+            let Some(create) = row.borrow_mut().pop_front() else { return };
             chare_lrts::sometimes!("a singleton was given to a PE that had nothing to do");
-            pe.strays.borrow_mut().add(create.id);
+            pe.strays.borrow_mut().give(create.id, to);
             pe.created_chares.borrow_mut().note(create.id);
+            pe.places.borrow_mut().learn(Target::Chare(create.id), to);
+            let missing = Missing::Chare(create.id);
             send(pe, to, SeedMessage::Given(create));
+            // Calls of it that came before its turn.
+            pe.release_early(missing);
         }
     }
 }
@@ -152,16 +159,9 @@ fn receive(pe: &Pe, message: SeedMessage) -> Outcome {
             }
         }
         SeedMessage::Given(create) => take(pe, create),
-        SeedMessage::Rooted { id, on } => {
-            if pe.strays.borrow_mut().root(id, on) {
-                pe.places.borrow_mut().learn(Target::Chare(id), on);
-                pe.release_early(Missing::Chare(id));
-            }
-        }
         SeedMessage::Ended { id } => {
-            pe.strays.borrow_mut().remove(id);
+            pe.strays.borrow_mut().forget(id);
             pe.places.borrow_mut().forget(Target::Chare(id));
-            pe.release_early(Missing::Chare(id));
         }
     }
     Outcome::Processed
@@ -171,8 +171,5 @@ fn receive(pe: &Pe, message: SeedMessage) -> Outcome {
 fn take(pe: &Pe, Create { id, chare, arguments }: Create) {
     let target = Target::Chare(id);
     lifecycle::construct(pe, Identity::new(target, &chare.name, Standing::NEW), chare, arguments);
-    // Its constructor may have destroyed it.
-    if pe.places.borrow().look_up(target).is_some() {
-        send(pe, id.home, SeedMessage::Rooted { id, on: pe.id });
-    }
+    pe.release_early(Missing::Chare(id));
 }
