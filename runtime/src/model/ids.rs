@@ -25,10 +25,10 @@ impl fmt::Display for PeId {
     }
 }
 
-/// A singleton chare: where it lives, and the number its creator gave it.
+/// A singleton chare: its home, and the number its creator gave it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct ChareId {
-    /// The PE it lives on.
+    /// The PE that calls of it go to: it lives there, or was given away from there.
     pub home: PeId,
     /// The PE that created it; together with `home` and `serial` unique in the job.
     pub creator: PeId,

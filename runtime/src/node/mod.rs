@@ -63,7 +63,7 @@ use lending::known_layouts::KnownLayouts;
 use lending::transfers::Transfers;
 use mailbox::Mailbox;
 use posted_calls::PostedCalls;
-use seeds::{SeedBed, Seeds};
+use seeds::Seeds;
 use std::any::Any;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -168,7 +168,8 @@ pub(crate) struct Node {
     pub(crate) balancing: Balancing,
     /// Whether entries that may be called again are, wherever they might be: to test them.
     pub(crate) begins_anew: bool,
-    pub(crate) seed_bed: SeedBed,
+    /// Where singletons are created of which nobody says where.
+    pub(crate) seeds: Seeds,
     /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
     pub(crate) mailbox_bound: Option<NonZeroU32>,
     pub(crate) held_back: HeldBack,
@@ -235,7 +236,7 @@ impl Node {
             balancer,
             balancing,
             begins_anew,
-            seed_bed: SeedBed::new(seeds, pes),
+            seeds,
             mailbox_bound,
             held_back: HeldBack::new(pes),
             mailboxes,

@@ -14,6 +14,7 @@
 //! With `+seeds least` PEs say from time to time how many messages wait for them, and the less loaded one of two is chosen: "the power of two
 //! choices" (Mitzenmacher, 2001).
 
+mod bed;
 mod message;
 
 use crate::base::typed_box::TypedBox;
@@ -23,15 +24,19 @@ use crate::model::envelope::{Create, Envelope, opened};
 use crate::model::ids::{PeId, Target};
 use crate::model::registry::{Identity, Standing};
 use crate::node::seeds::Seeds;
+use crate::node::{Node, NodeService};
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
+use bed::Bed;
 use chare_lrts::dice;
 use message::{ID, SeedMessage};
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 pub(crate) const SERVICE: Service = Service {
+    node: NodeService { state: || Box::new(OnceLock::<Bed>::new()), ..NodeService::NONE },
     state: || TypedBox::new(RefCell::<VecDeque<Create>>::default()),
     deliver: |pe, _, message| receive(pe, opened(message)),
     poll: |pe| {
@@ -61,6 +66,23 @@ fn row(pe: &Pe) -> &RefCell<VecDeque<Create>> {
     pe.state(ID)
 }
 
+/// What the PEs of a node say of themselves, from its first creation on.
+fn bed(node: &Node) -> &Bed {
+    node.state::<OnceLock<Bed>>(ID).get().expect("the first creation has made it")
+}
+
+/// Makes the bed of a node and has its PEs speak, unless there is one.
+fn open(pe: &Pe) {
+    let mut is_new = false;
+    pe.node.state::<OnceLock<Bed>>(ID).get_or_init(|| {
+        is_new = true;
+        Bed::new(pe.node.pes().count())
+    });
+    if is_new {
+        pe.node.pes().for_each(|to| send(pe, to, SeedMessage::Begin));
+    }
+}
+
 /// Where a singleton is to be created.
 pub(crate) enum Ground {
     /// On that PE.
@@ -73,7 +95,7 @@ pub(crate) enum Ground {
 #[inline]
 pub(crate) fn choose(pe: &Pe, options: &CallOptions) -> Ground {
     let random = PeId(dice::below(pe.node.topology.pes().into()) as u32);
-    match pe.node.seed_bed.seeds {
+    match pe.node.seeds {
         Seeds::Random => Ground::On(random),
         chosen => choose_here(pe, (chosen, options), random),
     }
@@ -86,14 +108,12 @@ fn choose_here(pe: &Pe, (chosen, options): (Seeds, &CallOptions), random: PeId) 
     if pes == 1 {
         return Ground::On(random);
     }
-    if node.seed_bed.open() {
-        node.pes().for_each(|to| send(pe, to, SeedMessage::Begin));
-    }
+    open(pe);
     if chosen == Seeds::Steal && options.is_default() {
         return Ground::Seed;
     }
     let other = dice::below(pes as u64) as usize;
-    Ground::On(node.topology.pe(node.id, node.seed_bed.lesser(rank, other) as u32))
+    Ground::On(node.topology.pe(node.id, bed(node).lesser(rank, other) as u32))
 }
 
 /// Plants the seed of a singleton whose home is this PE.
@@ -109,13 +129,13 @@ fn send(pe: &Pe, to: PeId, message: SeedMessage) {
 
 /// Says that so many messages wait for this PE, with the one that runs.
 fn say_waiting(pe: &Pe, messages: usize) {
-    pe.node.seed_bed.say_waiting(pe.node.topology.rank_of(pe.id), messages);
+    bed(&pe.node).say_waiting(pe.node.topology.rank_of(pe.id), messages);
 }
 
 /// Says that this PE has nothing to do.
 fn offer(pe: &Pe) {
-    if pe.node.seed_bed.seeds == Seeds::Steal {
-        pe.node.seed_bed.add_idle(pe.node.topology.rank_of(pe.id));
+    if pe.node.seeds == Seeds::Steal {
+        bed(&pe.node).add_idle(pe.node.topology.rank_of(pe.id));
     }
 }
 
@@ -123,7 +143,7 @@ fn offer(pe: &Pe) {
 fn give(pe: &Pe) {
     let row = row(pe);
     while !row.borrow().is_empty()
-        && let Some(rank) = pe.node.seed_bed.take_idle()
+        && let Some(rank) = bed(&pe.node).take_idle()
     {
         let to = pe.node.topology.pe(pe.node.id, rank as u32);
         if to == pe.id {
