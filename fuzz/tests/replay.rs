@@ -9,7 +9,7 @@ const CHANGED_BYTES_MAX: usize = 400;
 
 /// Of the changes of what programs say, one in so many is told: each that ends its job costs a program, and libFuzzer tells others. No
 /// divisor of the numbers that are tried at one place, so that all of them are, somewhere.
-const CHANGES_APART: u64 = 17;
+const CHANGES_APART: u64 = 41;
 
 /// Panics that end a job in words are no news.
 fn quieten() {

@@ -42,12 +42,9 @@ fn buffers_travel_over_verbs() {
         std::env::var("CHARE_TEST_CABLE").map_or_else(|_| String::new(), |cable| format!("+verbs {cable}"));
     // A guest whose processor is emulated takes its time.
     let program = crate::travelling::on_devices().within(std::time::Duration::from_secs(600));
-    for way in ["+device software", "--staged"] {
-        program.pass(&format!("+n 2 +lrts verbs {cable} {way}"));
-    }
-    for way in ["", "--staged"] {
-        program.pass(&format!("+n 3 +lrts verbs {cable} crowd --pinned 2097152 {way}"));
-    }
+    // The network reads registered memory of the devices; chunks of the host's have tests of their own on every machine, and here carry crowds.
+    program.pass(&format!("+n 2 +lrts verbs {cable} +device software"));
+    program.pass(&format!("+n 3 +lrts verbs {cable} crowd --pinned 2097152 --staged"));
 }
 
 #[cfg(feature = "mpi")]

@@ -1,4 +1,5 @@
-//! Charm++'s zero-copy tests and examples, ported, each run over every path and on 1, 2, 4 and 6 PEs.
+//! Charm++'s zero-copy tests and examples, ported, each run over every path and on 1, 2, 4 and 6 PEs. Of the shapes over libfabric and MPI each
+//! program has half.
 //!
 //! The programs check themselves; here they must end well and say that they are done. Those of Charm++'s `tests/charm++/zerocopy` lie
 //! beside this file under their names there, those of its `examples/charm++/zerocopy` among the examples.
@@ -6,10 +7,16 @@
 //! Left out: `pup_buffer`, which needs elements that migrate.
 
 use chare_tests::Program;
+use std::sync::LazyLock;
+
+/// Whose turn it is of two shapes: processes that start libfabric or MPI take a second to do so, and programs share the shapes among them.
+fn turn(program: &Program) -> usize {
+    program.path().as_os_str().len() % 2
+}
 
 /// Ways to lay a job out over so many PEs: in one process, and in several over each path between them. Instead of these,
 /// `CHARE_TEST_LAYOUTS` may name others, with `;` between them: over networks that are not everywhere.
-fn layouts(kernel_copies: bool) -> Vec<String> {
+fn layouts(program: &Program) -> Vec<String> {
     if let Ok(named) = std::env::var("CHARE_TEST_LAYOUTS") {
         return named.split(';').map(str::to_owned).collect();
     }
@@ -17,7 +24,7 @@ fn layouts(kernel_copies: bool) -> Vec<String> {
     let between =
         ["+lrts shm +nocma", "+lrts cma", "+lrts tcp +nolocal", "+lrts emulated"].into_iter().enumerate();
     for (position, path) in between {
-        if path.contains("lrts cma") && !kernel_copies {
+        if path.contains("lrts cma") && !*KERNEL_COPIES {
             continue;
         }
         // Pure processes and mixes of processes and PEs take turns.
@@ -26,32 +33,33 @@ fn layouts(kernel_copies: bool) -> Vec<String> {
         layouts.extend(shapes.map(|shape| format!("{shape} {path}")));
     }
     #[cfg(feature = "ofi")]
-    layouts.extend(over_libfabric());
+    layouts.extend(over_libfabric(turn(program)));
     layouts
 }
 
-/// Providers of this machine, each with a shape or two.
+/// Two providers of this machine, each with a shape.
 #[cfg(feature = "ofi")]
-fn over_libfabric() -> Vec<String> {
+fn over_libfabric(turn: usize) -> Vec<String> {
     let here = chare_tests::providers(&["tcp;ofi_rxm", "net", "shm"], "ports");
-    let shapes = [("tcp;ofi_rxm", "+n 2 +p 2"), ("tcp;ofi_rxm", "+n 4"), ("net", "+n 2"), ("shm", "+n 3")];
+    let shapes =
+        [[("tcp;ofi_rxm", "+n 2 +p 2"), ("net", "+n 2")], [("tcp;ofi_rxm", "+n 4"), ("shm", "+n 3")]][turn];
     let shapes = shapes.into_iter().filter(|(provider, _)| here.contains(provider));
     shapes.map(|(provider, shape)| format!("{shape} +lrts ofi +ofi {provider}")).collect()
 }
 
-/// Whether the kernel lets processes of this machine copy each other's memory.
-fn kernel_copies() -> bool {
+/// Whether the kernel lets processes of this machine copy each other's memory: asked once, by whoever wants to know.
+static KERNEL_COPIES: LazyLock<bool> = LazyLock::new(|| {
     let outcome = Program::binary(env!("CARGO_BIN_EXE_direct_api")).run("2 +n 2 +lrts cma");
     if outcome.code != Some(0) {
         println!("skipped: ports over CMA: {}", outcome.stderr.trim());
     }
     outcome.code == Some(0)
-}
+});
 
 /// Runs a program on every layout; each run must succeed and say `expected`, once.
 #[track_caller]
 fn pass_everywhere(program: &Program, arguments: &str, expected: &str) {
-    for layout in layouts(kernel_copies()) {
+    for layout in layouts(program) {
         let said = program.pass(&format!("{arguments} {layout}"));
         assert_eq!(said.matches(expected).count(), 1, "`{arguments} {layout}`: {said}");
     }
@@ -63,13 +71,12 @@ fn pass_everywhere(program: &Program, arguments: &str, expected: &str) {
 #[cfg(feature = "mpi")]
 #[track_caller]
 fn pass_over_mpi(program: &Program, arguments: &str, expected: &str) {
-    for launcher in chare_tests::Launcher::of_mpi() {
-        for (processes, pes) in [(2, 2), (4, 1)] {
-            let command = format!("{} {arguments} +p {pes} +lrts mpi", program.path().display());
-            let outcome = launcher.run(processes, &command);
-            assert_eq!(outcome.code, Some(0), "{launcher} {command}: {outcome:?}");
-            assert_eq!(outcome.stdout.matches(expected).count(), 1, "{launcher} {command}: {outcome:?}");
-        }
+    for (position, launcher) in chare_tests::Launcher::of_mpi().into_iter().enumerate() {
+        let (processes, pes) = [(2, 2), (4, 1)][(position + turn(program)) % 2];
+        let command = format!("{} {arguments} +p {pes} +lrts mpi", program.path().display());
+        let outcome = launcher.run(processes, &command);
+        assert_eq!(outcome.code, Some(0), "{launcher} {command}: {outcome:?}");
+        assert_eq!(outcome.stdout.matches(expected).count(), 1, "{launcher} {command}: {outcome:?}");
     }
 }
 
@@ -132,7 +139,6 @@ fn examples_in_every_mode() {
         );
         return;
     }
-    let kernel_copies = kernel_copies();
     let paths = [
         "+p 2",
         "+n 2 +lrts shm +nocma",
@@ -157,7 +163,7 @@ fn examples_in_every_mode() {
         ),
     ] {
         let program = Program::example(example);
-        for path in paths.iter().filter(|path| kernel_copies || !path.contains("lrts cma")) {
+        for path in paths.iter().filter(|path| *KERNEL_COPIES || !path.contains("lrts cma")) {
             for registration in ["unreg", "reg", "prereg"] {
                 let said = program.pass(&format!("{arguments} --registration {registration} {path}"));
                 assert!(
@@ -174,7 +180,7 @@ fn examples_in_every_mode() {
 #[ignore = "moves tens of gigabytes: run it in release, on a machine with 24 GiB"]
 fn large_p2p_beyond_4_gib() {
     let program = Program::binary(env!("CARGO_BIN_EXE_large_p2p"));
-    for layout in layouts(kernel_copies()).iter().filter(|layout| ["+p 2", "+n 2"].contains(&&layout[..4])) {
+    for layout in layouts(&program).iter().filter(|layout| ["+p 2", "+n 2"].contains(&&layout[..4])) {
         for bytes in [(2u64 << 30) + 5, (4u64 << 30) + 5] {
             let said = program.pass(&format!("{bytes} {layout}"));
             assert!(said.contains("large put done"), "{bytes} {layout}: {said}");
@@ -186,7 +192,7 @@ fn large_p2p_beyond_4_gib() {
 #[ignore = "moves tens of gigabytes: run it in release, on a machine with 24 GiB"]
 fn large_bcast_beyond_2_gib() {
     let program = Program::binary(env!("CARGO_BIN_EXE_large_bcast"));
-    for layout in layouts(kernel_copies()).iter().filter(|layout| ["+p 2", "+n 2"].contains(&&layout[..4])) {
+    for layout in layouts(&program).iter().filter(|layout| ["+p 2", "+n 2"].contains(&&layout[..4])) {
         let said = program.pass(&format!("{} 1 {layout}", (2u64 << 30) + 5));
         assert!(said.contains("All recipients have received the data"), "{layout}: {said}");
     }

@@ -84,7 +84,9 @@ async fn run(options: Options) -> bool {
         return trouble.run(&peers).await;
     }
     let last = chare::pes() - 1;
+    // On two PEs the middle one is the first.
     let mut pairs = vec![(0, last), (last, 0), (last / 2, last)];
+    pairs.sort_unstable();
     pairs.dedup();
     let chosen = || Case::all().filter(|case| !options.devices_only || case.is_between_devices());
     let cases: Vec<(u32, u32, Case)> =
