@@ -18,7 +18,11 @@ const STEPS: [(&str, &str, &str); 7] = [
     ("layout", "test --no-fail-fast", "-p chare-layout --lib --tests"),
     ("device", "test --no-fail-fast", "-p chare-device --lib --tests -- --skip a_host_that_touches"),
     ("lrts", "test --no-fail-fast", "-p chare-lrts --lib --tests -- --skip long_heap_memory_costs_nothing"),
-    ("runtime", "test --no-fail-fast", "-p chare --lib --tests -- --skip memory_stays_flat"),
+    (
+        "runtime",
+        "test --no-fail-fast",
+        "-p chare --lib --tests -- --skip memory_stays_flat --skip takes_no_memory",
+    ),
     ("suite", "test --no-fail-fast", "-p chare-tests --test conformance -- --skip strangers_do_not_disturb"),
     ("examples", "build", "-p chare-examples -p chare-hello --examples"),
     (
