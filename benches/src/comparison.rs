@@ -1,7 +1,7 @@
 //! Comparisons: their sides run in turn, and each comparison prints one row.
 
 use crate::sample;
-use crate::spread::Spread;
+use crate::sample::Spread;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;

@@ -18,7 +18,6 @@ mod sample;
 mod seat;
 mod sectors;
 mod socket;
-mod spread;
 
 pub use cache_line::{cache_line, cache_line_each_way};
 pub use comparison::{Comparison, Side, compare, measure};
@@ -26,8 +25,7 @@ pub use efficiency::{Efficiency, metg};
 pub use ends::{Ends, every_second_run, refilled};
 pub use pair::{Deed, play_pair};
 pub use program::{Benchmark, code_of, run};
-pub use sample::{Batches, tell, tell_library};
+pub use sample::{Batches, Spread, tell, tell_library};
 pub use seat::{processor, take_seat};
 pub use sectors::sectors_share;
 pub use socket::{Manner, echo, socket};
-pub use spread::Spread;

@@ -8,8 +8,7 @@
 use crate::memory::mapping::{Domain, Mapping};
 use crate::memory::span::Span;
 use crate::words::error::DeviceError;
-use crate::words::info::Info;
-use crate::words::priority::Priority;
+use crate::words::info::{Info, Priority};
 use chare_layout::Plan;
 use rustix::fd::OwnedFd;
 use std::any::Any;

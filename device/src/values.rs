@@ -12,7 +12,7 @@ use crate::buffer::shared::DeviceBuffer;
 use crate::device::Device;
 use crate::stream::Stream;
 use crate::words::error::DeviceError;
-use crate::words::priority::Priority;
+use crate::words::info::Priority;
 use bytemuck::Pod;
 use chare_layout::{Plan, Raw};
 use serde::de::{Error as _, Visitor};

@@ -3,8 +3,7 @@
 //!
 //! Edges that come early, also those of an iteration ahead, wait with the block until it asks for them by their iteration.
 
-use crate::laplace;
-use crate::problem::{Problem, SWEEPS_PER_VERDICT};
+use crate::problem::{Problem, SWEEPS_PER_VERDICT, sweep};
 use chare::prelude::*;
 use chare_examples::stencil::{Grid, Side};
 use serde::{Deserialize, Serialize};
@@ -76,7 +75,7 @@ impl Block {
             "all edges are here, and those of before are back"
         );
         self.iteration += 1;
-        laplace::sweep(&mut self.grid)
+        sweep(&mut self.grid)
     }
 
     /// Sends the edges of an iteration; returns when each of them is back.

@@ -10,7 +10,6 @@
 //! The boundary is x² - y², which is harmonic also for the five-point stencil, so the solution is known in every point.
 
 mod awaited;
-mod laplace;
 mod messages;
 mod posted;
 mod problem;

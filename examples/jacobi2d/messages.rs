@@ -2,8 +2,7 @@
 //!
 //! A neighbour may be one iteration ahead and never two (see [`crate::posted`]): its edges wait until this block has swept.
 
-use crate::laplace;
-use crate::problem::{Problem, SWEEPS_PER_VERDICT};
+use crate::problem::{Problem, SWEEPS_PER_VERDICT, sweep};
 use chare::ThisInSyncs;
 use chare::prelude::*;
 use chare_examples::stencil::{Grid, Side};
@@ -87,7 +86,7 @@ impl Block {
     /// Sweeps as often as edges and verdicts allow.
     fn advance(&mut self) {
         while !self.awaits_verdict && self.grid.make_ready(self.neighbours.len()) {
-            let change = laplace::sweep(&mut self.grid);
+            let change = sweep(&mut self.grid);
             self.iteration += 1;
             for (side, edge) in std::mem::take(&mut self.early) {
                 self.grid.set_frame(side, &edge);

@@ -8,8 +8,7 @@
 //! 3. After every [`SWEEPS_PER_VERDICT`] sweeps the blocks reduce their largest change, wait for the verdict, and may be balanced. Edges of
 //!    the next iteration may arrive before that is over, by rule 2 into a free frame.
 
-use crate::laplace;
-use crate::problem::{Problem, SWEEPS_PER_VERDICT};
+use crate::problem::{Problem, SWEEPS_PER_VERDICT, sweep};
 use chare::ThisInSyncs;
 use chare::prelude::*;
 use chare_examples::stencil::{Grid, Side};
@@ -94,7 +93,7 @@ impl Block {
     /// Sweeps as often as edges and verdicts allow.
     fn advance(&mut self) {
         while !self.awaits_verdict && self.grid.make_ready(self.neighbours.len()) {
-            let change = laplace::sweep(&mut self.grid);
+            let change = sweep(&mut self.grid);
             self.iteration += 1;
             if self.iteration.is_multiple_of(SWEEPS_PER_VERDICT) {
                 self.awaits_verdict = true;

@@ -3,7 +3,6 @@
 #[cfg(feature = "net")]
 mod aead;
 mod ambient;
-mod capabilities;
 pub mod codec;
 mod engine;
 mod error;
@@ -14,7 +13,6 @@ pub mod mapping;
 mod memory;
 mod notification;
 mod operation;
-mod path_use;
 mod peer_state;
 mod region;
 mod runs;
@@ -55,13 +53,13 @@ pub use ambient::{Ambient, Common};
 pub use ambient::{Waiting, clock, dice};
 #[doc(hidden)]
 pub use ambient::{knobs, marks};
-pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};
 pub use frame::{Channel, Frame};
 pub use ids::NodeId;
-pub use lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
+pub use lrts::{
+    Capabilities, Completion, Entering, Get, Lrts, NoRoom, PathUse, Posted, Put, Refused, Sink, Token,
+};
 pub use memory::{DeviceMemory, Memory, MemoryId, MemoryMut, Owner, Place, Share};
-pub use path_use::PathUse;
 pub use region::claim;
 pub use region::{
     Claim, ClaimError, ClaimedRange, Divided, EndListener, Extent, Held, RegionKey, Regions, Vector,

@@ -123,7 +123,7 @@ pub use api::moving::{ThisInSyncs, ThisMigrant, balance};
 pub use api::proxy::{ThisChare, ThisMember, this_index};
 pub use api::registered::{NotRegistered, RegisteredSource, RegisteredTarget};
 pub use api::registered_device::{RegisteredDeviceSource, RegisteredDeviceTarget};
-pub use api::several::{wait_all, wait_any, wait_some};
+pub use api::select::{wait_all, wait_any, wait_some};
 pub use api::sim;
 pub use api::tags::{cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 pub use api::tasks::{spawn, yield_now};

@@ -1,7 +1,7 @@
 //! Denied copies: the kernel forbids copies between processes, from the start or half-way. Messages carry the data instead, the
 //! user is told once, and nothing is lost; where nothing else is allowed, the job ends with one sentence.
 
-use crate::run::run;
+use crate::run;
 use chare_tests::{Outcome, Row};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;

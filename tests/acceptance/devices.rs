@@ -1,7 +1,7 @@
 //! Programs that were built for devices of NVIDIA, where there is none: jobs run, who asks for a device hears in words what is missing, and
 //! a job that names them does not start.
 
-use crate::run::{probe, run};
+use crate::{probe, run};
 use chare_tests::{Outcome, Program};
 
 /// Whether this machine lacks the driver; a line says so if not.

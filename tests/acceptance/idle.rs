@@ -1,6 +1,6 @@
 //! Idle jobs: they cost nothing, even with more PEs than cores.
 
-use crate::run::probe;
+use crate::probe;
 use chare_tests::Running;
 use rustix::process::{Pid, Signal};
 use std::time::{Duration, Instant};

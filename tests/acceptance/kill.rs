@@ -1,7 +1,7 @@
 //! Killed, stopped and orphaned nodes: the job ends as it must, soon, with nothing left behind. `cargo xtask chaos` runs
 //! many more.
 
-use crate::run::{probe, run};
+use crate::{probe, run};
 use chare_tests::chaos::campaign::Campaign;
 use chare_tests::{Running, wait_for_end};
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,7 +1,7 @@
 //! Limits of the machine: little memory, a full disk. The job ends in words before the kernel ends it without.
 
 use crate::denial::is_root;
-use crate::run::{deprived, run};
+use crate::{deprived, run};
 use chare_tests::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! Places where nodes listen: the interface and the ports that the user chose.
 
-use crate::run::{probe, run};
+use crate::{probe, run};
 use std::net::TcpListener;
 
 #[test]

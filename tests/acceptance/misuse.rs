@@ -1,6 +1,6 @@
 //! Bad input and bad surroundings: one clear line, or the job works all the same.
 
-use crate::run::{deprived, probe, run};
+use crate::{deprived, probe, run};
 use std::process::Command;
 
 /// Whatever finds that an option is wrong, and whenever: nothing has run, and the code says so.

@@ -1,7 +1,7 @@
 //! Programs over libfabric: what they print, what is refused, how a killed node ends them.
 
 use crate::kill::kill_one;
-use crate::run::{probe, run};
+use crate::{probe, run};
 use chare_tests::chaos::campaign::Campaign;
 use chare_tests::chaos::plan::Path;
 

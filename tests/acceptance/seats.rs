@@ -1,6 +1,6 @@
 //! Seats of PEs: how many `+p auto` makes of the processors that a process was given, and where they are pinned.
 
-use crate::run::{probe, run};
+use crate::{probe, run};
 use chare_tests::{Seat, own_processors};
 use std::fs;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Standstill: a job that waits for what never comes says what it waits for, by itself or when it is asked, and goes on waiting.
 
-use crate::run::{deprived, probe, run};
+use crate::{deprived, probe, run};
 use chare_tests::Running;
 use rustix::process::Signal;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Zero copies and zero encodes, proved by the counts of `+stats`.
 
-use crate::run::{probe, run};
+use crate::{probe, run};
 use chare_tests::{Outcome, Row, counted};
 
 /// The counter `name` of every PE, and of what happened outside of PEs.

@@ -4,7 +4,7 @@
 
 use crate::denial::{HALF, count, denied, is_right, is_root};
 use crate::kill::kill_one;
-use crate::run::{probe, run};
+use crate::{probe, run};
 use chare_lrts::verbs;
 use chare_tests::Running;
 use std::process::Command;

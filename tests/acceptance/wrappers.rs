@@ -1,6 +1,6 @@
 //! Wrappers around backends: traces and faults of real jobs.
 
-use crate::run::{probe, run};
+use crate::{probe, run};
 use chare_tests::{Outcome, Running};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,14 +1,13 @@
 //! Child process: this program again, in the role of a node that sends and serves until it is killed, or of one that guards its
-//! memory against forged handles.
+//! memory against forged handles; and the bootstrap of such a job of two, which is one pair of sockets.
 
-use crate::backends;
-use crate::forged;
 use crate::group::{Backend, Heard, Node, PATIENCE};
-use crate::pair::Pair;
-use chare_lrts::bootstrap::Bootstrap;
-use chare_lrts::{Frame, NodeId, RegionKey};
+use crate::{backends, forged};
+use chare_lrts::bootstrap::{Bootstrap, JobKey, Membership};
+use chare_lrts::{Frame, LrtsError, NodeId, RegionKey};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -122,4 +121,57 @@ pub(crate) fn play_role() -> Option<ExitCode> {
         node.lrts.progress(&mut heard);
     }
     Some(ExitCode::FAILURE)
+}
+
+/// One side of the pair.
+pub(crate) struct Pair {
+    membership: Membership,
+    other: UnixStream,
+}
+
+impl Pair {
+    /// Node 0: makes the key and tells it to the other.
+    pub(crate) fn first(mut other: UnixStream, neighbour: OwnedFd) -> std::io::Result<Self> {
+        let key = JobKey::random();
+        other.write_all(&key.0)?;
+        Self::new(NodeId(0), key, other, neighbour)
+    }
+
+    /// Node 1.
+    pub(crate) fn second(mut other: UnixStream, neighbour: OwnedFd) -> std::io::Result<Self> {
+        let mut key = [0; 32];
+        other.read_exact(&mut key)?;
+        Self::new(NodeId(1), JobKey(key), other, neighbour)
+    }
+
+    fn new(node: NodeId, key: JobKey, other: UnixStream, neighbour: OwnedFd) -> std::io::Result<Self> {
+        other.set_read_timeout(Some(crate::group::PATIENCE))?;
+        let neighbours = vec![(NodeId(1 - node.0), neighbour)];
+        Ok(Self { membership: Membership::new(node, 2, key, neighbours), other })
+    }
+
+    fn exchange(&mut self, mine: &[u8]) -> std::io::Result<Vec<u8>> {
+        self.other.write_all(&(mine.len() as u32).to_le_bytes())?;
+        self.other.write_all(mine)?;
+        let mut len = [0; 4];
+        self.other.read_exact(&mut len)?;
+        let mut theirs = vec![0; u32::from_le_bytes(len).min(1_024) as usize];
+        self.other.read_exact(&mut theirs)?;
+        Ok(theirs)
+    }
+}
+
+impl Bootstrap for Pair {
+    fn membership(&self) -> &Membership {
+        &self.membership
+    }
+
+    fn membership_mut(&mut self) -> &mut Membership {
+        &mut self.membership
+    }
+
+    fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
+        let theirs = self.exchange(&value).map_err(|error| LrtsError::Bootstrap(error.to_string()))?;
+        Ok(if self.node().0 == 0 { vec![value, theirs] } else { vec![theirs, value] })
+    }
 }

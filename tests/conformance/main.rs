@@ -20,7 +20,6 @@ mod loopback;
 mod messages;
 #[cfg(feature = "mpi")]
 mod mpi;
-mod pair;
 mod paths;
 #[cfg(feature = "mpi")]
 mod ranks;
@@ -29,7 +28,6 @@ mod runner;
 mod runs;
 mod secret;
 mod startup;
-mod strangers;
 mod transfers;
 mod unruly;
 

@@ -1,9 +1,8 @@
-//! Start-up of a job over tcp, among strangers.
+//! Start-up of a job over tcp, among strangers: by scripted bootstraps, which see and forge what nodes tell each other.
 
 use crate::group::{Group, Node, PATIENCE};
 use crate::runner::{Check, Outcome, descriptors, family};
-use crate::strangers::Scripted;
-use chare_lrts::bootstrap::{JobKey, Membership};
+use chare_lrts::bootstrap::{Bootstrap, JobKey, Membership};
 use chare_lrts::tcp::{Tcp, TcpOptions};
 use chare_lrts::{LrtsError, NodeId, Regions};
 use rustix::fd::OwnedFd;
@@ -14,7 +13,7 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -250,4 +249,36 @@ pub(crate) fn checks() -> Vec<Check> {
             ("strangers_do_not_disturb", strangers_do_not_disturb),
         ],
     )
+}
+
+/// A node that is told addresses by the check and tells its own to it.
+pub(crate) struct Scripted {
+    pub(crate) membership: Membership,
+    /// The addresses that nodes with lower numbers published, by node.
+    pub(crate) addresses: Vec<SocketAddr>,
+    /// Hears what this node publishes.
+    pub(crate) published: Option<Sender<SocketAddr>>,
+}
+
+impl Bootstrap for Scripted {
+    fn membership(&self) -> &Membership {
+        &self.membership
+    }
+
+    fn membership_mut(&mut self) -> &mut Membership {
+        &mut self.membership
+    }
+
+    fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
+        if let Some(published) = self.published.take() {
+            let address = std::str::from_utf8(&value).ok().and_then(|text| text.parse().ok());
+            published
+                .send(address.expect("a listening node publishes its address"))
+                .expect("the check hears it");
+        }
+        let mut all: Vec<Vec<u8>> = self.addresses.iter().map(|address| address.to_string().into()).collect();
+        all.resize(self.nodes() as usize, Vec::new());
+        all[self.node().index()] = value;
+        Ok(all)
+    }
 }

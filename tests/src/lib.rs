@@ -3,7 +3,6 @@
 #[cfg(feature = "dashboard")]
 mod browser;
 pub mod chaos;
-pub mod denial;
 mod dispositions;
 mod family;
 mod launcher;

@@ -20,8 +20,6 @@ mod kernels;
 mod mpis;
 mod plots;
 mod prediction;
-#[cfg(test)]
-mod readme;
 mod report;
 mod sanitize;
 mod setup;

@@ -1,12 +1,14 @@
-//! Aggregated call costs: a call to another process that travels together with others.
+//! Aggregated call costs: a call to another process that travels together with others; and the peer, one copy of all numbers of a batch from one
+//! memory to another.
 //!
 //! `cargo bench -p chare-benches --bench aggregation`; `benches/README.md` explains the rows.
 
 mod ours;
-mod peers;
 
 use chare_benches::{Batches, Comparison, Side, run};
+use std::hint::black_box;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// Samples of one run of a side. With the calls of a batch they make a hundred million.
 const BATCHES: u32 = 16;
@@ -46,8 +48,19 @@ fn play(side: &str, number: u64, _: &[String]) -> Option<ExitCode> {
         "member-alone" => return Some(ours::member(batches, false)),
         "elements" => return Some(ours::elements(batches, true)),
         "elements-alone" => return Some(ours::elements(batches, false)),
-        "memcpy" => peers::memcpy(batches),
+        "memcpy" => memcpy(batches),
         _ => return None,
     }
     Some(ExitCode::SUCCESS)
+}
+
+/// Measures the copy of a number.
+fn memcpy(batches: Batches) {
+    let numbers: Vec<u64> = (0..batches.operations).collect();
+    let mut copy = vec![1u64; numbers.len()];
+    batches.run(|count| {
+        let began = Instant::now();
+        black_box(&mut copy[..count as usize]).copy_from_slice(black_box(&numbers[..count as usize]));
+        began.elapsed()
+    });
 }

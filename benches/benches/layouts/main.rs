@@ -35,7 +35,6 @@ mod rows;
 mod samples;
 mod shape;
 mod subject;
-mod subjects;
 
 #[cfg(feature = "mpi")]
 use chare_benches::launcher::Mpi;

@@ -1,6 +1,6 @@
 //! Subjects: what travels in a message, said once for every side of it: as layouts, by hand, and as MPI's datatypes.
 //!
-//! An application's kernel is one more implementation of [`Subject`] and a name in `subjects`.
+//! An application's kernel is one more implementation of [`Subject`] and a name in `messages/rows`.
 
 use crate::by_hand::ByHand;
 use crate::samples::written;

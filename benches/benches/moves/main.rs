@@ -1,12 +1,17 @@
-//! Moves: what it costs that an element of an array moves to another PE, and what its state has to do with it.
+//! Moves: what it costs that an element of an array moves to another PE, and what its state has to do with it; and the peers, the least that a move
+//! could take.
 //!
 //! `cargo bench -p chare-benches --bench moves`; `benches/README.md` explains the rows.
 
 mod ours;
-mod peers;
 
-use chare_benches::{Batches, Comparison, Side, run};
+use chare_benches::{Batches, Comparison, Side, processor, run, take_seat};
+use crossbeam_queue::SegQueue;
+use std::hint::{black_box, spin_loop};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
 const BATCHES: u32 = 16;
@@ -63,9 +68,50 @@ fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
         ("rotate", _) => return Some(ours::rotate(batches)),
         ("sync", _) => return Some(ours::sync(batches)),
         ("self-call", _) => return Some(ours::call_itself(batches)),
-        ("boxes", _) => peers::boxes(batches),
-        ("copy", Some(bytes)) => peers::copy(batches, bytes),
+        ("boxes", _) => boxes(batches),
+        ("copy", Some(bytes)) => copy(batches, bytes),
         _ => return None,
     }
     Some(ExitCode::SUCCESS)
+}
+
+/// Measures one box of a state, made on one thread and dropped on another.
+fn boxes(batches: Batches) {
+    let (queue, is_over) = (SegQueue::new(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        take_seat(processor(0));
+        scope.spawn(|| {
+            take_seat(processor(1));
+            while !is_over.load(Ordering::Acquire) {
+                while let Some(state) = queue.pop() {
+                    drop::<Box<[u64; 8]>>(black_box(state));
+                }
+                spin_loop();
+            }
+        });
+        batches.run(|times| {
+            let began = Instant::now();
+            for number in 0..times {
+                queue.push(Box::new([number; 8]));
+            }
+            while !queue.is_empty() {
+                spin_loop();
+            }
+            began.elapsed()
+        });
+        is_over.store(true, Ordering::Release);
+    });
+}
+
+/// Measures one copy of so many bytes.
+fn copy(batches: Batches, bytes: u64) {
+    let (source, mut target) = (vec![1_u8; bytes as usize], vec![0_u8; bytes as usize]);
+    batches.run(|times| {
+        let began = Instant::now();
+        for _ in 0..times {
+            target.copy_from_slice(black_box(&source));
+            black_box(&mut target);
+        }
+        began.elapsed()
+    });
 }

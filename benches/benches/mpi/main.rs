@@ -8,14 +8,13 @@
 
 mod ours;
 mod raw;
-mod task;
 
 use chare_benches::launcher::{self, Mpi, is_launched};
 use chare_benches::{Batches, Benchmark, Comparison, code_of};
 use chare_mpi_sys::Threads;
+use ours::Task;
 use std::io;
 use std::process::ExitCode;
-use task::Task;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
 const BATCHES: u32 = 16;

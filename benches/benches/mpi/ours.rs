@@ -1,13 +1,22 @@
-//! Our side: two nodes, two processes, the backend and nothing above it.
+//! Our side: two nodes, two processes, the backend and nothing above it; and the task of a side, either's: what it is to do, and how often.
 
-use crate::task::Task;
-use chare_benches::{Deed, play_pair, processor, take_seat};
+use chare_benches::launcher;
+use chare_benches::{Batches, Deed, play_pair, processor, take_seat};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::managed::Managed;
 use chare_lrts::mpi::{Mpi, Process};
 use chare_lrts::{LrtsError, NodeId, Regions};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// What a side does.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) mpi: &'a launcher::Mpi,
+    pub(crate) what: &'a str,
+    pub(crate) batches: Batches,
+    pub(crate) bytes: usize,
+}
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

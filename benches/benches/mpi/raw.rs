@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "calls MPI as a C program would")]
 
-use crate::task::Task;
+use crate::ours::Task;
 use chare_benches::{processor, take_seat, tell_library};
 use chare_lrts::mpi::start;
 use chare_mpi_sys::{Communicator, MpiError, Threads};

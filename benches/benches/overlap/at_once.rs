@@ -1,11 +1,23 @@
-//! Copies at once: what the program's own processor does, as a blocking collective of its process would at best; then it computes.
+//! Copies at once: what the program's own processor does, as a blocking collective of its process would at best, and then it computes; and
+//! which collectives an operation makes, among how many.
 
-use crate::collectives::{Collectives, MEMBERS};
 use crate::computing::compute;
 use chare::prelude::*;
 use chare_benches::Batches;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+
+/// Members of a collective.
+pub(crate) const MEMBERS: usize = 2;
+
+/// What an operation does beside computing.
+#[derive(Clone, Copy)]
+pub(crate) struct Collectives {
+    /// One buffer is copied to each member.
+    pub(crate) broadcasts: bool,
+    /// A buffer of each member is copied to its part of one.
+    pub(crate) gathers: bool,
+}
 
 pub(crate) fn play(collectives: Collectives, bytes: usize, steps: u64, batches: Batches) -> ExitCode {
     chare::run(move |_| async move {

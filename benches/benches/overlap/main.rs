@@ -9,12 +9,11 @@
 //! computing is a chain of arithmetic of a fixed length, and no look at the clock, so that it takes longer where something disturbs it.
 
 mod at_once;
-mod collectives;
 mod computing;
 mod ours;
 
+use at_once::{Collectives, MEMBERS};
 use chare_benches::{Batches, Benchmark, Comparison};
-use collectives::{Collectives, MEMBERS};
 use std::process::ExitCode;
 
 /// Samples of one run of a side.

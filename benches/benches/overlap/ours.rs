@@ -1,6 +1,6 @@
 //! Our side: the members of the collectives and the program are chares of PE 0.
 
-use crate::collectives::{Collectives, MEMBERS};
+use crate::at_once::{Collectives, MEMBERS};
 use crate::computing::{ENTRIES, compute};
 use chare::prelude::*;
 use chare::{ArrayOptions, Gather, Partition};

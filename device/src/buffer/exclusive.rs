@@ -8,7 +8,7 @@
 use crate::buffer::order::{Last, Order};
 use crate::buffer::shared::{DeviceBuffer, is_whole};
 use crate::device::Device;
-use crate::memory::registrable::Registrable;
+use crate::memory::mapping::Registrable;
 use crate::memory::span::Span;
 use crate::stream::Stream;
 use crate::words::error::DeviceError;

@@ -11,8 +11,7 @@ mod computed;
 pub(crate) mod copying;
 pub(crate) mod exclusive;
 pub(crate) mod landed;
-mod order;
+pub(crate) mod order;
 pub(crate) mod shared;
 #[cfg(feature = "cuda")]
 mod slice;
-pub(crate) mod uses;

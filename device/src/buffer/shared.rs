@@ -3,11 +3,10 @@
 #![expect(unsafe_code, reason = "gives copies to streams that wait for who wrote the memory")]
 
 use crate::buffer::landed::Landed;
-use crate::buffer::order::{Last, Order};
-use crate::buffer::uses::Uses;
+use crate::buffer::order::{Last, Order, Uses};
 use crate::device::Device;
 use crate::memory::arena::Arena;
-use crate::memory::registrable::Registrable;
+use crate::memory::mapping::Registrable;
 use crate::memory::span::Span;
 use crate::method::{Method, Way};
 use crate::stream::{Lanes, Stream};

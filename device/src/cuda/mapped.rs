@@ -2,8 +2,7 @@
 
 use crate::cuda::context::Context;
 use crate::cuda::sys::{HostMemory, Memory, owner_of};
-use crate::memory::mapping::{Domain, Mapping};
-use crate::memory::registrable::{DmaBuf, Registrable};
+use crate::memory::mapping::{DmaBuf, Domain, Mapping, Registrable};
 use crate::words::error::DeviceError;
 use rustix::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};

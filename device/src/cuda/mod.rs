@@ -5,14 +5,13 @@
 //! 3. Device memory is made of the driver's virtual memory, so that arenas are exported as descriptors, where the driver
 //!    makes them.
 //! 4. Memory that commands use is kept by their stream until an event behind them has fired (`kept`).
-//! 5. Steps by plans are copies and kernels (`launch`; many at once, `fused`), which were compiled before: `device/kernels`;
+//! 5. Steps by plans are copies and kernels (`launch`, many at once), which were compiled before: `device/kernels`;
 //!    tables that kernels read are staged in pinned memory (`tables`).
 //!
 //! The kernels' arithmetic is tested on the host. All else was compiled against the driver's interface and has not yet run on a device.
 
 mod backend;
 mod context;
-mod fused;
 mod kept;
 mod launch;
 mod left;

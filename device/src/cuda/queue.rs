@@ -4,9 +4,8 @@
 
 use crate::backend::{Call, Kernel, Queue, Rows, Signal, Step};
 use crate::cuda::context::Context;
-use crate::cuda::fused::fused;
 use crate::cuda::kept::Kept;
-use crate::cuda::launch::{Launch, Nest, Piece, Shape, THREADS, launches};
+use crate::cuda::launch::{Launch, Nest, Piece, Shape, THREADS, fused, launches};
 use crate::cuda::mapped::Mapped;
 use crate::cuda::signal::CudaSignal;
 use crate::cuda::sys::{Code, Function, Module, Pool, Primary, Stream};

@@ -1,4 +1,4 @@
-//! Arenas: long ranges of memory, from which blocks are cut, and which are exported as a whole.
+//! Arenas: long ranges of memory, from which blocks are cut, and which are exported as a whole; and the pieces that are cut from them.
 //!
 //! 1. Blocks are cut in units of [`UNIT_BYTES`] and go back when their last owner is dropped, on any thread.
 //! 2. An arena that was imported is cut by its exporter alone.
@@ -122,5 +122,45 @@ impl Arena {
     /// Takes what was cut back.
     pub(crate) fn free(&self, allocation: Allocation) {
         self.0.allocator.as_ref().expect("who cuts pieces takes them back").lock().free(allocation);
+    }
+}
+
+/// A piece of an arena, its own until it is dropped.
+pub(crate) struct Piece {
+    arena: Arena,
+    offset: u64,
+    len: u64,
+    allocation: Allocation,
+}
+
+impl Piece {
+    /// Cuts `len` bytes that nobody else has from an arena, if it has room.
+    pub(crate) fn cut(arena: &Arena, len: u64) -> Option<Self> {
+        let (offset, allocation) = arena.cut(len)?;
+        Some(Self { arena: arena.clone(), offset, len, allocation })
+    }
+
+    pub(crate) fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl fmt::Debug for Piece {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} bytes from {} on of {:?}", self.len, self.offset, self.arena)
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.arena.free(self.allocation);
     }
 }

@@ -1,7 +1,6 @@
 //! Blocks: pieces of device memory, which go back to their arena when the last share in them is dropped.
 
-use crate::memory::arena::Arena;
-use crate::memory::piece::Piece;
+use crate::memory::arena::{Arena, Piece};
 use crate::memory::span::Span;
 use std::sync::Arc;
 

@@ -3,8 +3,6 @@
 pub(crate) mod arena;
 pub(crate) mod block;
 pub(crate) mod mapping;
-pub(crate) mod piece;
 pub(crate) mod pinned;
 pub(crate) mod pool;
-pub(crate) mod registrable;
 pub(crate) mod span;

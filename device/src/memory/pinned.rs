@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "shows bytes of pinned memory while nobody else has a share in it")]
 
-use crate::memory::piece::Piece;
+use crate::memory::arena::Piece;
 use crate::memory::span::Span;
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
 //! Pools: arenas of one kind, made as blocks need them, up to a bound.
 
-use crate::memory::arena::{Arena, UNIT_BYTES};
+use crate::memory::arena::{Arena, Piece, UNIT_BYTES};
 use crate::memory::mapping::{Domain, Mapping};
-use crate::memory::piece::Piece;
 use crate::words::error::DeviceError;
 use crate::words::info::Info;
 use parking_lot::Mutex;

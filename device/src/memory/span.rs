@@ -1,8 +1,7 @@
 //! Spans: parts of blocks, of pinned memory and of arenas, as commands take them. A span has a share in its memory.
 
-use crate::memory::arena::Arena;
-use crate::memory::piece::Piece;
-use crate::memory::registrable::Registrable;
+use crate::memory::arena::{Arena, Piece};
+use crate::memory::mapping::Registrable;
 use crate::words::error::DeviceError;
 use std::ops::Range;
 use std::sync::Arc;

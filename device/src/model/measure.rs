@@ -7,7 +7,7 @@ use crate::method::{Method, Way};
 use crate::stream::Stream;
 use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
-use crate::words::priority::Priority;
+use crate::words::info::Priority;
 use chare_layout::{LayoutError, Plan, Raw};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

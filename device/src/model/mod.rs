@@ -5,12 +5,10 @@
 //! 3. Before anything is measured there is an order of methods, and no time ([`Model::default`]).
 
 pub(crate) mod choice;
-pub(crate) mod facts;
 mod measure;
 mod table;
 
-use choice::{Choice, Leg, best, is_short, pulls, unmeasured};
-use facts::Facts;
+use choice::{Choice, Facts, Leg, best, is_short, pulls, unmeasured};
 use table::Table;
 
 use crate::device::Device;

@@ -5,8 +5,7 @@
 
 #![expect(unsafe_code, reason = "maps memory objects")]
 
-use crate::memory::mapping::{Domain, Mapping};
-use crate::memory::registrable::Registrable;
+use crate::memory::mapping::{Domain, Mapping, Registrable};
 use crate::memory::span::Span;
 use crate::words::error::DeviceError;
 use crate::words::info::Info;

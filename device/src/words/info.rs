@@ -1,4 +1,4 @@
-//! Device information: what a device is, and how much of what it has.
+//! Device information: what a device is, how much of what it has, and which of its streams go first.
 
 use std::fmt;
 
@@ -42,4 +42,14 @@ impl fmt::Display for Info {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "device {} ({})", self.ordinal, self.name)
     }
+}
+
+/// Which of a device's streams go first. A hint: a device without priorities has all streams alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Priority {
+    /// Before the others: short work that somebody waits for.
+    High,
+    /// As usual.
+    #[default]
+    Normal,
 }

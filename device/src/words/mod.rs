@@ -3,4 +3,3 @@
 pub(crate) mod bell;
 pub(crate) mod error;
 pub(crate) mod info;
-pub(crate) mod priority;

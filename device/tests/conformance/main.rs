@@ -8,7 +8,6 @@ mod faults;
 mod layouts;
 mod memory;
 mod model;
-mod peer;
 mod processes;
 mod rig;
 mod staging;

@@ -1,10 +1,13 @@
-//! Kernels: the arrays of one exchange, what of each leaves and where it lands, and the same by hand.
+//! Kernels: the arrays of one exchange, what of each leaves and where it lands, and the same by hand; and lists of indices for them, by chance as
+//! DDTBench makes them.
 
 use super::by_hand::ByHand;
 use super::ends::End;
 use super::tree::Tree;
 use chare::layout::Raw;
 use chare::{Element, Layout};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
 use std::fmt;
 
 /// The element type of a kernel's arrays.
@@ -164,4 +167,18 @@ impl fmt::Debug for Kernel {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {}", self.name, self.size)
     }
+}
+
+/// `count` different indices below `all`, in no order; the same in every process.
+///
+/// Each place of the list of all indices is swapped with one by chance, and the first ones are taken: that is DDTBench's shuffle, whose
+/// seed is the time.
+pub(super) fn shuffled(count: usize, all: usize) -> Vec<usize> {
+    let mut chance = SmallRng::seed_from_u64(1);
+    let mut indices: Vec<usize> = (0..all).collect();
+    for place in 0..all {
+        indices.swap(place, chance.random_range(0..all));
+    }
+    indices.truncate(count);
+    indices
 }

@@ -2,8 +2,7 @@
 
 use super::by_hand::ByHand;
 use super::by_hand::lammps::Atoms;
-use super::kernel::{Array, Kernel, Precision, Selected};
-use super::lists::shuffled;
+use super::kernel::{Array, Kernel, Precision, Selected, shuffled};
 use super::tree::Tree;
 
 /// Doubles of an atom in each array: place, tag, type, mask, charge and molecule.

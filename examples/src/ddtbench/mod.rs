@@ -26,7 +26,6 @@ mod ends;
 mod fft;
 mod kernel;
 mod lammps;
-mod lists;
 mod milc;
 mod nas_lu;
 mod nas_mg;

@@ -3,8 +3,7 @@
 
 use super::by_hand::ByHand;
 use super::by_hand::specfem3d::{Lists, Tensor};
-use super::kernel::{Array, Kernel, Precision, Selected};
-use super::lists::shuffled;
+use super::kernel::{Array, Kernel, Precision, Selected, shuffled};
 use super::tree::Tree;
 
 /// Outer core: points, and how many of them are sent; for grids of 10x10x6 that are the finer the larger c is.

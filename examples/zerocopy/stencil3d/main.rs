@@ -13,7 +13,6 @@
 //! ```
 
 mod awaited;
-mod heat;
 mod messages;
 mod posted;
 mod problem;

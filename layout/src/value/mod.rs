@@ -7,7 +7,6 @@ mod divisor;
 mod encoded;
 pub(crate) mod error;
 mod injective;
-mod lattice;
 pub(crate) mod limits;
 pub(crate) mod lists;
 pub(crate) mod op;

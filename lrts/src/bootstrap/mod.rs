@@ -5,7 +5,6 @@
 
 mod address;
 pub mod control;
-mod host;
 pub mod hosts;
 mod inherited;
 pub mod launched;

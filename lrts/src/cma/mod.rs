@@ -17,12 +17,11 @@ pub use permission::{Permit, permit};
 pub use vectors::{VectorCosts, vector_costs};
 
 use crate::bootstrap::Bootstrap;
-use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::host::{HostPeers, get_by, put_by};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Capabilities, Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, RegionKey};

@@ -1,5 +1,7 @@
-//! Faults of a value or of its bytes, inside the codec. One pointer wide, so that results stay in registers.
+//! Faults of a value or of its bytes, inside the codec, one pointer wide, so that results stay in registers; and the errors that its callers
+//! see: the Rust type and what is wrong.
 
+use std::any::type_name;
 use std::fmt::Display;
 use thiserror::Error;
 
@@ -59,5 +61,38 @@ impl serde::ser::Error for Fault {
 impl serde::de::Error for Fault {
     fn custom<T: Display>(message: T) -> Self {
         FaultKind::Other(message.to_string()).into()
+    }
+}
+
+/// A value that does not become bytes, or bytes that are no value.
+#[derive(Debug, Error)]
+pub enum CodecError {
+    /// The type's own serialization failed, or the value nests too deep.
+    #[error("cannot encode {type_name}: {cause}")]
+    Encode {
+        /// The Rust type.
+        type_name: &'static str,
+        /// What is wrong, and what to do.
+        cause: String,
+    },
+    /// The bytes are no value of the type.
+    #[error("cannot decode {type_name} from {bytes} bytes: {cause}")]
+    Decode {
+        /// The Rust type.
+        type_name: &'static str,
+        /// How many bytes there were.
+        bytes: usize,
+        /// What is wrong.
+        cause: String,
+    },
+}
+
+impl CodecError {
+    pub(super) fn encode<T: ?Sized>(fault: Fault) -> Self {
+        Self::Encode { type_name: type_name::<T>(), cause: fault.to_string() }
+    }
+
+    pub(super) fn decode<T>(bytes: &[u8], fault: Fault) -> Self {
+        Self::Decode { type_name: type_name::<T>(), bytes: bytes.len(), cause: fault.to_string() }
     }
 }

@@ -18,15 +18,13 @@
 mod bulk;
 mod decode;
 mod encode;
-mod error;
 mod fault;
 mod filling;
 mod lend;
 mod writer;
 
 pub use bulk::copy_elements;
-pub use error::CodecError;
-pub use fault::DEPTH_MAX;
+pub use fault::{CodecError, DEPTH_MAX};
 pub use filling::{Fill, FilledBytes};
 pub use lend::{LendableBytes, LentBytes};
 pub use writer::{Writer, append, append_up_to, fill};

@@ -4,8 +4,7 @@
 
 use super::bulk::as_room;
 use super::encode::Encoder;
-use super::error::CodecError;
-use super::fault::FaultKind;
+use super::fault::{CodecError, FaultKind};
 use super::filling::Fill;
 use super::lend::Lending;
 use crate::memory::Memory;

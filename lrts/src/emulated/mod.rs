@@ -7,7 +7,7 @@
 //!
 //! 1. Nothing blocks: frames that the wrapped backend has no room for are kept and sent by a later progress. Data are never
 //!    copied on their way out: chunks leave from the memory they are in. Where the wrapped backend can, they arrive in the memory
-//!    that they are for (`chunk`).
+//!    that they are for (`stream`).
 //! 2. A progress sends a bounded number of frames to each peer; operations of one peer take turns.
 //! 3. The target's range stays claimed from the first byte to the last, as with one-sided access.
 //! 4. Frames are handed to the wrapped backend under the peer's lock, by whichever thread; that they arrive in this order is the contract of
@@ -16,7 +16,6 @@
 //! 6. `shutdown` lets open operations finish and only then says goodbye, since a node that has
 //!    said goodbye answers no more. Requests that wait for a busy range are given up.
 
-mod chunk;
 pub(crate) mod needs_progress;
 mod outgoing;
 mod poster;
@@ -26,11 +25,10 @@ mod stream;
 mod talk;
 pub(crate) mod wire;
 
-use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Capabilities, Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::Memory;
 use crate::peer_state::PeerState;

@@ -1,11 +1,10 @@
 //! Talk with one peer: the operations posted there, those served here, and what waits to leave.
 
-use super::chunk::{Chunk, Half};
 use super::needs_progress::NeedsProgress;
 use super::outgoing::{Outgoing, Pushed, StreamOwner};
 use super::poster::Poster;
 use super::server::Server;
-use super::stream::Destination;
+use super::stream::{Chunk, Destination, Half};
 use super::wire::{Header, OPERATIONS_MAX};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, NoRoom};

@@ -1,4 +1,5 @@
-//! Engine: something that copies fragments, at once or by itself while the processors do other things.
+//! Engine: something that copies fragments, at once or by itself while the processors do other things; and the one that is always there, which
+//! copies with the thread that submits.
 
 use super::job::Fragment;
 
@@ -32,4 +33,24 @@ pub(crate) trait Engine: Send + Sync {
 
     /// Whether it has no fragment.
     fn is_idle(&self) -> bool;
+}
+
+/// The processors: every thread that polls, and every one that has nothing else to do.
+pub(crate) struct Helpers;
+
+impl Engine for Helpers {
+    fn describe(&self) -> &str {
+        "processors"
+    }
+
+    fn submit(&self, fragment: Fragment) -> Result<Submitted, Fragment> {
+        fragment.copy();
+        Ok(Submitted::Over)
+    }
+
+    fn poll(&self, _done: &mut dyn FnMut(Fragment, usize)) {}
+
+    fn is_idle(&self) -> bool {
+        true
+    }
 }

@@ -16,7 +16,6 @@
 mod dsa;
 #[expect(clippy::module_inception, reason = "the trait of all engines")]
 mod engine;
-mod helpers;
 mod job;
 mod pieces;
 
@@ -39,8 +38,7 @@ use crate::operation::Operation;
 use crate::region::ClaimedRange;
 use crate::sync::spin_lock::SpinMutex;
 use crossbeam_queue::SegQueue;
-use engine::Submitted;
-use helpers::Helpers;
+use engine::{Helpers, Submitted};
 use job::Fragment;
 use std::collections::VecDeque;
 use std::sync::Arc;

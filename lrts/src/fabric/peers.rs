@@ -9,7 +9,7 @@
 use super::goodbye::Goodbyes;
 use crate::error::TransferError;
 use crate::ids::NodeId;
-use crate::path_use::PathUse;
+use crate::lrts::PathUse;
 use std::collections::VecDeque;
 
 /// The operations that one peer posted to this node.

@@ -29,7 +29,6 @@ pub(crate) mod wire;
 pub(crate) use open::Opening;
 
 use crate::bootstrap::Bootstrap;
-use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::fabric::exchange::Exchange;
 use crate::fabric::pool::Pool;
@@ -37,10 +36,11 @@ use crate::fabric::remote_operation;
 use crate::fabric::sleeper::Sleeper;
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{
+    Capabilities, Completion, Entering, Get, Lrts, NoRoom, PathUse, Posted, Put, Refused, Sink,
+};
 use crate::memory::Memory;
 use crate::operation::Operation;
-use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
 use crate::runs::{Run, Runs};
 use endpoint::Endpoint;

@@ -11,11 +11,10 @@ mod hub;
 
 pub use hub::Hub;
 
-use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Capabilities, Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::peer_state::PeerState;
 use crate::region::{RegionKey, Regions};

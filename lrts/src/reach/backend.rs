@@ -3,11 +3,10 @@
 use super::Reach;
 use super::polling::is_turn_of_the_farther;
 use super::route::Carrier;
-use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Capabilities, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::Memory;
 use crate::region::RegionKey;

@@ -7,10 +7,9 @@ use crate::emulated::Emulated;
 use crate::ids::NodeId;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
 use crate::leased::{LEASE_BYTES_MIN, Leased};
-use crate::lrts::Lrts;
+use crate::lrts::{Lrts, PathUse};
 #[cfg(feature = "mpi")]
 use crate::mpi::{MATCHED_BYTES_MIN, Mpi};
-use crate::path_use::PathUse;
 #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 use crate::wrappers::Wrapped;
 

@@ -1,12 +1,10 @@
 //! TCP in builds without the feature `net`: none, so that nobody can hold one.
 
-use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Capabilities, Entering, Get, Lrts, NoRoom, PathUse, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
-use crate::path_use::PathUse;
 use crate::region::RegionKey;
 use rustix::fd::BorrowedFd;
 

@@ -1,6 +1,6 @@
 //! Traffic: how often each path to a peer was used, and for how many bytes, which `+stats` prints.
 
-use crate::path_use::PathUse;
+use crate::lrts::PathUse;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 

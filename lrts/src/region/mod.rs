@@ -10,8 +10,6 @@ pub(crate) mod board;
 pub mod claim;
 mod divided;
 pub(crate) mod division;
-mod held;
-mod key;
 mod range;
 mod refusal;
 mod table;
@@ -19,12 +17,11 @@ pub(crate) mod waiters;
 
 pub use divided::Divided;
 pub(crate) use divided::TakePieces;
-pub use held::{Extent, Held};
-pub use key::RegionKey;
 pub(crate) use range::ForeignRange;
 pub use range::{ClaimedRange, Vector};
 pub(crate) use refusal::not_granted;
 pub use refusal::{ClaimError, check_range};
+pub use table::{Extent, Held, RegionKey};
 
 use crate::ambient::dice;
 use crate::error::{LrtsError, TransferError};

@@ -1,7 +1,10 @@
-//! Table of regions: which memory each slot holds, under which key, and what has ended while somebody still touches it.
+//! Table of regions: which memory each slot holds for its owner while peers reach it, under which key, and what has ended while somebody still
+//! touches it. The keys of peers are allegations: the table of their node decides what is true.
 
-use super::held::Held;
-use super::key::RegionKey;
+use super::board::Notice;
+use crate::ids::NodeId;
+use crate::memory::{Memory, MemoryMut, Place};
+use serde::{Deserialize, Serialize};
 
 struct Entry {
     generation: u64,
@@ -80,4 +83,59 @@ impl Table {
         self.free.extend(drained.iter().map(|(key, _)| key.slot));
         drained
     }
+}
+
+/// The memory of a region: lent for reading, or given as a put target.
+#[derive(Debug)]
+pub enum Held {
+    /// Peers may get; the user may hold other clones and read.
+    Source(Memory),
+    /// Peers may get and put; nobody else reaches it but through a claim.
+    Target(MemoryMut),
+}
+
+impl Held {
+    pub(super) fn address(&self) -> *mut u8 {
+        match self {
+            Self::Source(memory) => memory.address().cast_mut(),
+            Self::Target(memory) => memory.address(),
+        }
+    }
+
+    pub(super) fn place(&self) -> Place {
+        match self {
+            Self::Source(memory) => memory.place(),
+            Self::Target(memory) => memory.place(),
+        }
+    }
+
+    pub(super) fn notice(&self) -> Notice {
+        let (len, writable, share, is_of_device) = match self {
+            Self::Source(memory) => (memory.len(), false, memory.share(), memory.is_of_device()),
+            Self::Target(memory) => (memory.len(), true, memory.share(), memory.is_of_device()),
+        };
+        Notice { address: self.address() as u64, len: len as u64, writable, is_of_device, share }
+    }
+}
+
+/// Address range of a region, for a backend that registers it with a network.
+#[derive(Clone, Debug)]
+pub struct Extent {
+    /// Where all of it is.
+    pub place: Place,
+    /// Whether peers may put.
+    pub writable: bool,
+}
+
+/// What a peer needs to reach a region. Small, serializable, copyable, unguessable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct RegionKey {
+    /// The node whose memory it is.
+    pub node: NodeId,
+    /// Its place in that node's table.
+    pub slot: u32,
+    /// A random number, fresh for every registration.
+    pub generation: u64,
+    /// Its length in bytes, as a hint for the reader; the table decides.
+    pub len: u64,
 }

@@ -17,14 +17,12 @@ mod inbox;
 mod mapped_range;
 mod ring;
 
-use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::{Channel, Frame};
 use crate::host::{Fate, HostPeers, PeerClaim, Rings, get_by, put_by, ring_doorbell};
 use crate::ids::NodeId;
-use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Capabilities, Entering, Get, Lrts, NoRoom, PathUse, Posted, Put, Refused, Sink};
 use crate::memory::{Memory, MemoryMut};
-use crate::path_use::PathUse;
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, Divided, RegionKey};
 use crate::sync::spin_lock::SpinMutex;

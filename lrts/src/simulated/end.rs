@@ -2,13 +2,11 @@
 //! `**simulated/end** -> simulated/wires -> **simulated/end**`
 
 use super::wires::{Load, Wires};
-use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
-use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Capabilities, Entering, Get, Lrts, NoRoom, PathUse, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
-use crate::path_use::PathUse;
 use crate::region::RegionKey;
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;

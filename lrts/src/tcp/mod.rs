@@ -32,13 +32,11 @@ mod tests;
 pub use protection::{Protection, TcpOptions};
 
 use crate::bootstrap::Bootstrap;
-use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Capabilities, Entering, Get, Lrts, NoRoom, PathUse, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
-use crate::path_use::PathUse;
 use crate::peer_state::PeerState;
 use crate::region::RegionKey;
 use crate::wrappers::Flip;

@@ -11,8 +11,7 @@
 use super::header::Header;
 use super::seal::{Seal, lead_bytes};
 use crate::frame::{Channel, Frame};
-use crate::lrts::NoRoom;
-use crate::path_use::PathUse;
+use crate::lrts::{NoRoom, PathUse};
 use crate::wrappers::Flip;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;

@@ -13,7 +13,7 @@ macro_rules! pass_on {
         }
     };
     (@capabilities $of:ident) => {
-        fn capabilities(&self) -> $crate::capabilities::Capabilities {
+        fn capabilities(&self) -> $crate::lrts::Capabilities {
             $of!(self, lrts => lrts.capabilities())
         }
     };

@@ -24,7 +24,6 @@ pub(crate) mod proxy;
 pub(crate) mod registered;
 pub(crate) mod registered_device;
 pub(crate) mod select;
-pub(crate) mod several;
 pub mod sim;
 pub(crate) mod tags;
 pub(crate) mod tasks;

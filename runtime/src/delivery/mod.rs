@@ -18,7 +18,6 @@ pub(crate) mod fire;
 mod idle;
 pub(crate) mod inbox;
 pub(crate) mod invocation;
-mod leisure;
 pub(crate) mod lifecycle;
 mod outbound;
 pub(crate) mod outbox;

@@ -7,8 +7,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "parks the thread that runs the PE")]
 
-use super::idle::before_sleep;
-use super::leisure::Leisure;
+use super::idle::{Leisure, before_sleep};
 use super::polling;
 use super::scheduler::{has_work, poll, step};
 use crate::base::watcher::Entrance;

@@ -17,8 +17,6 @@ pub(crate) mod in_process;
 #[cfg(feature = "launch")]
 pub mod launch;
 pub(crate) mod life;
-#[cfg(feature = "launch")]
-pub(crate) mod limits;
 #[cfg(any(feature = "launch", feature = "net"))]
 #[cfg_attr(not(feature = "launch"), expect(unreachable_pub, reason = "`launch` shows it"))]
 pub(crate) mod patience;

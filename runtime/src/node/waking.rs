@@ -1,9 +1,13 @@
-//! Work left for PEs of a node, and PEs woken for it.
+//! Work left for PEs of a node, and PEs woken for it: messages, callbacks that are fired outside any entry, and what is put off because it
+//! takes too long for the thread that takes arrivals, or comes from threads that are no PE's.
 
-use super::Node;
 use super::mailbox::{Begin, Wake, Work};
+use super::{Node, PutOff};
 use crate::base::counters::Counter;
-use crate::model::envelope::Envelope;
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::callback::{ErasedCallback, Goal};
+use crate::model::envelope::{Body, Envelope, Fired};
 use crate::model::ids::PeId;
 use crate::node::credit::Cost;
 use std::sync::Arc;
@@ -57,5 +61,48 @@ impl Node {
         if self.topology.nodes() > 1 && !self.watch.has_watcher() {
             self.mailboxes.iter().any(|mailbox| mailbox.wake_parked());
         }
+    }
+
+    /// Puts work off until the thread that takes arrivals lets others do so: it takes too long for them to wait.
+    pub(crate) fn put_off(&self, work: PutOff) {
+        self.put_off.push(work);
+    }
+
+    /// Leaves work to whichever PE looks at the network next, from any thread, such as one of a device's streams; wakes a PE if all sleep.
+    /// Work that comes when the job has ended is dropped.
+    pub(crate) fn later(&self, work: PutOff) {
+        if self.has_ended() {
+            return;
+        }
+        self.put_off.push(work);
+        if !self.mailboxes.iter().any(|mailbox| mailbox.wake_parked()) {
+            self.wake_all();
+        }
+    }
+
+    /// Whether work was put off.
+    #[inline]
+    pub(crate) fn has_put_off(&self) -> bool {
+        !self.put_off.is_empty()
+    }
+
+    /// Does the work that was put off; returns whether there was any.
+    #[inline]
+    pub(crate) fn catch_up(self: &Arc<Self>) -> bool {
+        self.has_put_off() && std::iter::from_fn(|| self.put_off.pop()).map(|work| work(self)).count() > 0
+    }
+
+    /// Sends a value to a callback's goal: to a future of this node directly, to any other goal through a PE, whose outbox knows every
+    /// way out.
+    pub(crate) fn fire(&self, callback: ErasedCallback, value: Arguments) {
+        if self.has_ended() {
+            return;
+        }
+        let (to, body) = match callback.goal {
+            Goal::Ignore => return,
+            Goal::Resolve(future) if self.is_here(future.pe) => (future.pe, Body::Resolve { future, value }),
+            _ => (self.topology.pe(self.id, 0), Body::Callback(Box::new(Fired { callback, value }))),
+        };
+        self.deliver_counted(to, Envelope { options: CallOptions::new(), body });
     }
 }

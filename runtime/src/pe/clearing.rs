@@ -1,13 +1,16 @@
-//! Clearing of a PE: what its tables keep of a chare is dropped when the chare goes; and at the job's end every value that user code may own,
-//! each by itself, in an order in which a drop can still reach the PE. There, a drop that panics takes no other value along.
+//! Clearing of a PE: what its tables keep of a chare is dropped when the chare goes, and what they keep of an element's journey when nothing of
+//! it is under way any more; and at the job's end every value that user code may own, each by itself, in an order in which a drop can still
+//! reach the PE. There, a drop that panics takes no other value along.
 
+use super::early::Missing;
 use super::places::Places;
 use super::{ChareEvent, Hearer, Pe};
 use crate::base::numbering::Numbers;
 use crate::base::panics;
 use crate::base::spsc::Received;
 use crate::model::error::JobError;
-use crate::model::ids::Target;
+use crate::model::home::Settled;
+use crate::model::ids::{CollectionId, Index, Target};
 use crate::model::registry::show;
 
 /// The tables of the PE itself that hear of chares, beside its places, from which `delivery/lifecycle` takes the chare. They come after the
@@ -130,5 +133,31 @@ impl Pe {
     fn take_queued(&self) -> Option<Box<super::queued::Queued>> {
         let mut queue = self.queue.borrow_mut();
         queue.pop().or_else(|| queue.pop_idle())
+    }
+
+    /// At the home of an element: sees whether its journey is over, or it has ended, and does what follows.
+    pub(crate) fn settle(&self, id: CollectionId, index: Index) {
+        let target = Target::Member(id, index);
+        let settled = {
+            let mut places = self.places.borrow_mut();
+            let home = places.collection_mut(id).and_then(|collection| collection.home.as_mut());
+            home.map_or(Settled::Nothing, |home| home.settle(index))
+        };
+        match settled {
+            Settled::Nothing => {}
+            Settled::AtHome(standing) => {
+                let chare = self.places.borrow().look_up(target);
+                chare.inspect(|chare| chare.identity().standing.set(standing));
+            }
+            Settled::Over(standing, mut parcel) => {
+                self.places.borrow_mut().forget(target);
+                self.tell(ChareEvent::Forgotten {
+                    member: target,
+                    afar: Some(standing),
+                    parcel: &mut parcel,
+                });
+                self.release_early(Missing::Member(id, index));
+            }
+        }
     }
 }

@@ -3,8 +3,7 @@
 //! 1. A future has a number in its set, and says it to the set's [`Arrivals`] once, when its value comes.
 //! 2. A set hands out values in the order in which they came, and wakes the one task that waits for it.
 
-use super::arrivals::Arrivals;
-use super::futures::Future;
+use super::futures::{Arrivals, Future};
 use crate::model::arguments::Message;
 use slab::Slab;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
-//! Futures and the closures of callbacks: each waits for its value on the PE that made it, while its callback travels anywhere.
+//! Futures and the closures of callbacks: each waits for its value on the PE that made it, while its callback travels anywhere; and arrivals
+//! at sets of futures, in their order.
 
-use super::arrivals::Arrivals;
 use crate::base::panics;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::callback::FutureId;
@@ -8,6 +8,7 @@ use crate::model::error::NoAnswer;
 use crate::model::ids::PeId;
 use slab::Slab;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -264,5 +265,36 @@ impl<T: Message> std::future::Future for Future<T> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         self.poll_value(context).map(value_or_panic)
+    }
+}
+
+/// The numbers of the futures whose values have come, and the task that waits for one.
+#[derive(Default)]
+pub(super) struct Arrivals {
+    numbers: RefCell<VecDeque<usize>>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Arrivals {
+    /// Adds the number of a future whose value has come, and wakes the task.
+    pub(super) fn add(&self, number: usize) {
+        self.numbers.borrow_mut().push_back(number);
+        let waker = self.waker.borrow_mut().take();
+        waker.inspect(Waker::wake_by_ref);
+    }
+
+    /// Takes the number that was added first.
+    pub(super) fn take(&self) -> Option<usize> {
+        self.numbers.borrow_mut().pop_front()
+    }
+
+    /// Has a task woken when the next number is added.
+    pub(super) fn wake(&self, waker: &Waker) {
+        *self.waker.borrow_mut() = Some(waker.clone());
+    }
+
+    /// The address of the waker of the task that waits.
+    pub(super) fn waker(&self) -> Option<*const ()> {
+        self.waker.borrow().as_ref().map(Waker::data)
     }
 }

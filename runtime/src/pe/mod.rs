@@ -2,7 +2,6 @@
 //! by which the PE knows services. Here live the run queue, the places of chares, tasks, futures and messages that came early. The way of
 //! a message between PEs and the work of a particular service never do.
 
-mod arrivals;
 pub(crate) mod begun_calls;
 pub(crate) mod call_sample;
 mod clearing;
@@ -25,7 +24,6 @@ pub(crate) mod queued;
 pub(crate) mod releases;
 pub(crate) mod run_queue;
 pub(crate) mod running;
-mod settling;
 mod spans;
 pub(crate) mod tasks;
 mod timeline;

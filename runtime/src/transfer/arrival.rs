@@ -1,17 +1,20 @@
-//! Arrival of a call's nocopy arguments: each is brought to where it is to be, from this process or another one, from hosts and devices.
+//! Arrival of a call's nocopy arguments: each is brought to where it is to be, from this process or another one, from hosts and devices, and the
+//! call to its destination.
 //!
 //! A call whose arguments have to be fetched waits in a [`Gathering`], whose last transfer delivers it.
 
-use super::destination::Destination;
 use super::device::{self, End, Origin};
 use super::take::gathering::{Failure, Gathering, Plan};
 use super::take::receive::{Chosen, plan, plan_here};
 use super::take::remote_memory::send_release;
-use crate::model::envelope::Call;
-use crate::model::ids::PeId;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Body, Call, Envelope};
+use crate::model::ids::{BegunCall, PeId};
 use crate::model::nocopy::{Arrived, Descriptor, Few, Given, Lender, Local, Nocopy, NocopyKind};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
+use crate::node::credit::Cost;
+use crate::node::mailbox::{Waited, Work};
 use crate::node::ways_taken::Argument;
 use smallvec::smallvec;
 use std::sync::Arc;
@@ -192,4 +195,40 @@ fn plan_described(
     };
     let bytes = given.as_ref().map_or_else(|| descriptor.bytes(), |given| given.bytes);
     Ok(to.noted(node, plan(node, to.end.kind, descriptor, given)?, bytes))
+}
+
+/// The PE that a call goes to, and the options and the cost of the call.
+#[derive(Clone)]
+pub(crate) struct Destination {
+    pub(crate) pe: PeId,
+    pub(crate) options: CallOptions,
+    /// The cost of the call, if its PE has not run any of it yet.
+    pub(crate) cost: Cost,
+    /// The call's name there, if it has come to its chare and waits.
+    pub(crate) begun: Option<BegunCall>,
+}
+
+impl Destination {
+    /// Leaves the call with its PE, ready to run.
+    pub(crate) fn deliver(self, node: &Node, call: Call) {
+        self.leave(node, call, None);
+    }
+
+    /// Leaves a call that cannot run with its PE: the job ends for this reason, unless the chare that the call has waited at is gone.
+    ///
+    /// # Panics
+    /// If it has not come to a chare.
+    pub(super) fn refuse(self, node: &Node, call: Call, flaw: String) {
+        assert!(self.begun.is_some(), "a call that has not begun has nothing to fail at");
+        self.leave(node, call, Some(flaw));
+    }
+
+    fn leave(self, node: &Node, call: Call, flaw: Option<String>) {
+        let Self { pe, options, cost, begun } = self;
+        let work = match begun {
+            None => Work::Message(Envelope { options, body: Body::Call(call) }, cost),
+            Some(begun) => Work::Waited(Box::new(Waited { begun, options, call, flaw })),
+        };
+        node.deliver(pe, work);
+    }
 }

@@ -26,7 +26,6 @@
 pub(crate) mod arrival;
 pub(crate) mod copy;
 pub(crate) mod describing;
-mod destination;
 pub(crate) mod device;
 pub(crate) mod lend;
 pub(crate) mod many;
@@ -34,5 +33,5 @@ mod posted_call;
 pub(crate) mod take;
 pub(crate) mod ways;
 
-pub(crate) use destination::Destination;
+pub(crate) use arrival::Destination;
 pub(crate) use posted_call::{PostedCall, Served};

@@ -1,7 +1,7 @@
 //! Posted call: waits until each of its posts has its buffer, or a tag under which the buffer comes.
 
 use super::arrival;
-use super::destination::Destination;
+use super::arrival::Destination;
 use crate::base::allowance::Purpose;
 use crate::base::panics;
 use crate::model::envelope::Call;

@@ -8,7 +8,6 @@ mod creation;
 mod every_path;
 mod forwarding;
 mod homes;
-mod local;
 mod on_demand;
 mod refusals;
 

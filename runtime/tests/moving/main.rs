@@ -11,9 +11,7 @@ mod lifecycle;
 mod measured;
 mod reductions;
 mod reports;
-mod sections;
 mod state;
-mod successors;
 mod syncs;
 mod tags;
 

@@ -9,7 +9,7 @@
 //! | 67, 2990 | a large buffer went to where its receiver had been | [`a_large_buffer_comes_to_who_has_just_moved`] |
 //! | 3660, 2980 | splitting and joining elements hung, or met two of one index | [`elements_split_and_join_on_any_pe`] |
 //! | 377, 1002 | elements were not to be born or to end beside balancing | `syncs` |
-//! | 120 | multicasts and reductions of sections broke after moves | `sections` |
+//! | 120 | multicasts and reductions of sections broke after moves | `reductions` |
 //! | 480 | a state was touched when it had left | [`an_entry_ends_where_it_began`] |
 //! | 3164 | an element that moved after `AtSync` was awaited for ever | [`a_wish_to_move_beside_a_sync_loses_nobody`] |
 //! | 3145, 3108 | balancers sent elements to where they were, or hung with few | [`balancing_for_the_hundredth_time_moves_as_the_first_did`] |

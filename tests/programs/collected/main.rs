@@ -6,7 +6,6 @@
 //! ```
 //! With the name of a mistake it makes that mistake, which must end the job.
 
-mod disagreements;
 mod exchanges;
 mod matrix;
 mod members;

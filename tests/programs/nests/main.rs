@@ -3,7 +3,7 @@
 //! 1. A nest is drawn (`oracle`, which the tests of `chare-layout` have, too) and made both by `chare-layout` and by MPI.
 //! 2. Every part of it must have MPI's size, bounds and true bounds (`translated`). Where it has not, a fault of that MPI may be
 //!    the reason, which has a name and covers one constructor (`faults`); the nest is left out and counted by that name then.
-//! 3. The bytes packed and unpacked must be MPI's (`packed`); what is known to be a fault is left out in the same way.
+//! 3. The bytes packed and unpacked must be MPI's (`translated`); what is known to be a fault is left out in the same way.
 //!
 //! A nest that differs is made smaller as long as it differs, and printed so that it can be built by hand. The file `LAST` has the
 //! nest that is being compared: an MPI may crash.
@@ -13,7 +13,6 @@
 mod faults;
 #[path = "../../../layout/tests/oracle/mod.rs"]
 mod oracle;
-mod packed;
 mod parts;
 mod translated;
 
@@ -110,7 +109,7 @@ fn compare(
     let Some(map) = of.map() else { return Err(counts.leave_out("it has too many bytes for a test")) };
     let abi = library.abi();
     let compared = translated::translate(abi, byte, of).and_then(|datatype| {
-        let compared = packed::compare(datatype, &parts::raw(of), map.is_injective());
+        let compared = translated::compare(datatype, &parts::raw(of), map.is_injective());
         compared.map_err(|how| Stop::at(faults::stream(abi, of), how))
     });
     compared.map_err(|stop| match stop {

@@ -10,7 +10,6 @@ mod case;
 mod many;
 mod peer;
 mod registered;
-mod stale;
 mod trouble;
 
 use case::Case;

@@ -8,7 +8,6 @@ mod goals;
 mod pack;
 mod part;
 mod parts;
-mod programs;
 mod rows;
 mod run;
 

@@ -1,6 +1,6 @@
 //! Gathering: the programs that test and measure devices, built in release and stripped, with the kernels' PTX and this program, in one folder.
 
-use super::programs::{BETWEEN_NODES, CONFORMANCE, DEVICES, IN_CHARES, PING_PONG, STENCIL};
+use super::parts::{BETWEEN_NODES, CONFORMANCE, DEVICES, IN_CHARES, PING_PONG, STENCIL};
 use crate::report::Report;
 use crate::step::{Finished, Outcome, built, root, target_directory};
 use serde_json::Value;

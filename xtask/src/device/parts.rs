@@ -1,9 +1,10 @@
-//! Parts of a run in order of worth: what the machine is, whether devices do what they promise, and what they take.
+//! Parts of a run in order of worth: what the machine is, whether devices do what they promise, and what they take; and their programs: what
+//! they are called in the folder, and where that lies.
 
 use super::part::{Keeps, Part};
-use super::programs::{BETWEEN_NODES, CONFORMANCE, DEVICES, IN_CHARES, PING_PONG, STENCIL};
 use super::rows;
-use std::path::Path;
+use crate::step::target_directory;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Parts of the benchmark that have figures.
@@ -56,4 +57,20 @@ pub(super) fn all(folder: &Path, kind: &str, quick: bool) -> Vec<Part> {
 
 fn smi_is_here() -> bool {
     Command::new("nvidia-smi").arg("-L").output().is_ok_and(|listed| listed.status.success())
+}
+
+/// The programs of the folder: the suite of devices, that of devices between nodes, the tests of devices in chares, the benchmark, and two
+/// examples.
+pub(super) const CONFORMANCE: &str = "conformance";
+pub(super) const BETWEEN_NODES: &str = "between_nodes";
+pub(super) const IN_CHARES: &str = "in_chares";
+pub(super) const DEVICES: &str = "devices";
+pub(super) const STENCIL: &str = "stencil2d";
+pub(super) const PING_PONG: &str = "pingpong";
+
+/// Where what was gathered lies: beside this program, if it was gathered, too.
+pub(super) fn folder() -> PathBuf {
+    let here = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
+    let gathered = here.filter(|here| here.join(DEVICES).is_file() && here.join(CONFORMANCE).is_file());
+    gathered.unwrap_or_else(|| target_directory().join("device"))
 }

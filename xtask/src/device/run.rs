@@ -1,6 +1,6 @@
 //! Running: each part of what was gathered, once, within the time for which a machine may be lent; then which goals are met.
 
-use super::programs::{DEVICES, folder};
+use super::parts::{DEVICES, folder};
 use super::{goals, parts};
 use crate::report::Report;
 use crate::step::{Finished, Outcome};

@@ -9,7 +9,6 @@ mod iwarp;
 mod job;
 mod machine;
 mod options;
-mod script;
 pub(crate) mod suite;
 mod tool;
 

@@ -10,11 +10,11 @@ pub(crate) mod rows;
 
 use crate::samples::BATCHES;
 use crate::subject::Array;
-use crate::subjects::named;
 #[cfg(feature = "mpi")]
 use chare_benches::launcher::Mpi;
 use chare_benches::{Batches, code_of};
 use clap::ValueEnum;
+use rows::named;
 use std::io;
 use std::process::ExitCode;
 

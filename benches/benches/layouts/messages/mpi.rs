@@ -2,8 +2,8 @@
 
 #![expect(unsafe_code, reason = "calls MPI as a C program would")]
 
+use super::rows::named;
 use crate::subject::{Array, Placed, Subject};
-use crate::subjects::named;
 use chare_benches::launcher::{Mpi, is_launched};
 use chare_benches::{Batches, code_of, processor, take_seat, tell_library};
 use chare_examples::ddtbench::End;

@@ -1,8 +1,8 @@
 //! Players: two chares that send a subject to and fro, by layouts or as one piece of memory.
 
+use super::rows::named;
 use crate::chain::{Clock, measure};
 use crate::subject::{Array, Part, Subject, UNTOUCHED, shareable};
-use crate::subjects::named;
 use chare::prelude::*;
 use chare::{Landing, Layout, Several, SeveralMut};
 use chare_benches::Batches;

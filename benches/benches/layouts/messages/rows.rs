@@ -1,6 +1,10 @@
-//! Rows of messages: what is sent, and against what.
+//! Rows of messages: what is sent, by the name that sides are told, and against what.
 
+use crate::by_hand::ByHand;
+use crate::ddtbench;
 use crate::row::{shapes, side, word};
+use crate::shape::Shape;
+use crate::subject::Subject;
 use chare_benches::Comparison;
 #[cfg(feature = "mpi")]
 use chare_benches::launcher::MPIS;
@@ -42,4 +46,13 @@ pub(crate) fn beside(name: &str, subject: &str, ways: &[(&'static str, &str)]) -
     let mpis = [];
     let ways = ways.iter().map(|(against, way)| row(against, side("send", way, &format!("{subject} {TWO}"))));
     mpis.into_iter().chain(ways).collect()
+}
+
+/// The subject of a name: a kernel of DDTBench, a shape, or several with `+` in between, each of an array of its own.
+pub(crate) fn named(name: &str) -> Option<Box<dyn Subject>> {
+    if let Some(kernel) = ddtbench::named(name) {
+        return Some(Box::new(kernel));
+    }
+    let shapes = name.split('+').map(|shape| Shape::parse(shape).map(ByHand::new));
+    Some(Box::new(shapes.collect::<Option<Vec<_>>>()?))
 }

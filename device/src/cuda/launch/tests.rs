@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "calls kernels that a C++ compiler made for the host")]
 
 use super::{Job, Launch, Nest, Piece, Shape, THREADS, launches};
-use crate::cuda::fused::fused;
+use crate::cuda::launch::fused;
 use chare_layout::{LayoutError, Plan, Raw};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -9,7 +9,7 @@
 
 use super::control::{self, FromNode, PROTOCOL, ToNode, VALUE_BYTES_MAX, VALUES_PER_MESSAGE, Welcome};
 use super::wait::wait_readable;
-use super::{Bootstrap, JobKey, Membership, host, inherited, variables};
+use super::{Bootstrap, JobKey, Membership, hosts, inherited, variables};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use rustix::fd::{OwnedFd, RawFd};
@@ -114,7 +114,7 @@ impl Bootstrap for Launched {
 
     /// Hosts of other names may still be this one.
     fn has_other_hosts(&mut self) -> Result<bool, LrtsError> {
-        let own = host::identity().into_bytes();
+        let own = hosts::identity().into_bytes();
         Ok(!self.is_one_host && self.all_gather(own.clone())?.iter().any(|host| *host != own))
     }
 

@@ -20,7 +20,7 @@ mod process_manager;
 
 use super::control::VALUE_BYTES_MAX;
 use super::launchers::{self, ManagerFound};
-use super::{Bootstrap, JobKey, Membership, host, variables};
+use super::{Bootstrap, JobKey, Membership, hosts, variables};
 use crate::codec;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -117,7 +117,7 @@ impl Managed {
         let key = JobKey::random();
         let door = neighbours::Door::open().map_err(|cause| failed("no socket for neighbours", cause))?;
         let mine = Introduction {
-            host: host::identity(),
+            host: hosts::identity(),
             meeting: door.meeting(),
             key: if rank == 0 { key.0 } else { [0; 32] },
         };

@@ -9,7 +9,6 @@
 //! 4. What MPI still has of a lost peer's transfers is waited for [`LINGER`] long; then their operations end without
 //!    their memory, which MPI may touch for ever.
 
-mod ending;
 mod hearing;
 mod sending;
 
@@ -27,6 +26,7 @@ use crate::fabric::exchange::{Content, Exchange, Peering, PeeringOf, Refusal, Wa
 use crate::fabric::peers::Peers;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
+use crate::lrts::Completion;
 use crate::tcp::keepalive::Keepalives;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -270,5 +270,32 @@ impl Exchange for MatchedExchange {
                 running.flow.stop(ticket);
             }
         }
+    }
+}
+
+impl MatchedExchange {
+    /// Ends the operations of lost peers whose memory MPI does not give back.
+    fn give_up_lingering(&mut self) {
+        self.lingering = None;
+        let Self { flows, peering, poster, tags, .. } = self;
+        let lost = flows.extract_if(.., |one| peering.peers.is_lost(one.peer));
+        let ended = lost.filter_map(|Running { purpose, flow, .. }| match purpose {
+            Purpose::Posted(id) => poster.lose(id, flow, tags),
+            Purpose::Served(_) => None,
+        });
+        let ended: Vec<Completion> = ended.collect();
+        peering.complete(ended);
+    }
+
+    /// Whether something ends by the clock, or by what MPI alone knows.
+    pub(in crate::mpi) fn watches_clock(&self) -> bool {
+        !self.flows.is_empty() || self.endpoint.is_sending() || self.lingering.is_some()
+    }
+
+    /// Whether all goodbyes were heard, no operation is open, and MPI needs no buffer any more, except for messages to lost peers.
+    pub(in crate::mpi) fn is_closed(&self) -> bool {
+        self.peering.peers.are_over()
+            && self.poster.is_idle()
+            && self.endpoint.under_way().all(|slot| self.peering.peers.is_lost(self.sends[slot]))
     }
 }

@@ -10,11 +10,10 @@
 use super::{inner, pass_on};
 use crate::aead::{Aead, TAG_BYTES, branch};
 use crate::bootstrap::JobKey;
-use crate::capabilities::Capabilities;
 use crate::error::LrtsError;
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Lrts, NoRoom, Sink};
+use crate::lrts::{Capabilities, Completion, Lrts, NoRoom, Sink};
 use parking_lot::Mutex;
 use std::sync::Arc;
 

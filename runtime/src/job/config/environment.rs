@@ -1,7 +1,6 @@
 //! Environment variables: each option has one as its twin.
 
-use super::error::{ConfigError, suggestion};
-use super::spelling::{PREFIX, variable_of};
+use super::error::{ConfigError, PREFIX, suggestion, variable_of};
 use crate::job::build;
 use crate::job::patience::TIMEOUT_VARIABLE;
 use clap::{ArgAction, Command};

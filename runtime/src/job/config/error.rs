@@ -1,10 +1,17 @@
 //! Errors of options and their environment variables, in one line and in the runtime's spelling.
 
 use super::charm;
-use super::spelling::variable_of;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::collections::BTreeMap;
 use thiserror::Error;
+
+/// The prefix of the environment variables of this family.
+pub(super) const PREFIX: &str = "CHARE_";
+
+/// The variable that is an option's twin.
+pub(super) fn variable_of(name: &str) -> String {
+    format!("{PREFIX}{}", name.to_uppercase())
+}
 
 /// A command line or environment that cannot be followed. The error is one line, with the right spelling where there is one.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]

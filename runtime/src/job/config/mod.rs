@@ -12,10 +12,9 @@ mod arguments;
 mod charm;
 mod environment;
 mod error;
-mod spelling;
 mod trace;
 
-pub use crate::job::limits::NODES_PER_HOST_MAX;
+pub use crate::job::launch::hosts::NODES_PER_HOST_MAX;
 pub use crate::job::pes::PES_PER_NODE_MAX;
 pub use error::ConfigError;
 
@@ -30,7 +29,7 @@ use arguments::Split;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
 use clap::{Args, Command, FromArgMatches};
-use spelling::variable_of;
+use error::variable_of;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;

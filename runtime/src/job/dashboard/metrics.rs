@@ -161,7 +161,7 @@ fn level(value: f64) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::balancing_history::BalancingFigures;
+    use crate::node::balancing::BalancingFigures;
     use crate::services::survey::{Figures, NodeFigures, PathFigures};
     use std::collections::BTreeSet;
 

@@ -5,9 +5,11 @@
 //! 2. A host that is listed again, as batch systems list one for each slot, has the slots of all its lines; a line without a number has one.
 //! 3. A name is the remote shell's business: nobody looks it up here, so that names which only `~/.ssh/config` knows will do.
 
-use crate::job::limits::NODES_PER_HOST_MAX;
 use std::str::FromStr;
 use thiserror::Error;
+
+/// The most nodes that one host starts: each pair of them shares a socket, which grows with the square.
+pub const NODES_PER_HOST_MAX: u32 = 512;
 
 /// A host that nodes may be started on.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -12,13 +12,15 @@ use super::job::{HostState, Job};
 use super::message::{FromAgent, Start, Stream, ToAgent};
 use super::output::{Print, Printer};
 use super::plan::{Plan, PlanError, Share};
-use super::{agent, process, remote, signals};
+use super::{agent, process, remote};
+use crate::base::dispositions::{self, Disposition};
 use chare_lrts::bootstrap::JobKey;
 use chare_lrts::events;
-use rustix::process::Resource;
+use rustix::process::{Resource, Signal};
 use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinSet, spawn_local};
 
@@ -53,7 +55,7 @@ async fn drive(plan: &Plan) -> Result<u8, PlanError> {
     allow_descriptors(&shares);
     process::keep_inheritance()?;
     let (signalled, mut signals) = unbounded_channel();
-    signals::listen(&signalled)?;
+    listen_for_signals(&signalled)?;
     let (event, events) = unbounded_channel();
     let mut tasks = JoinSet::new();
     let states = shares.iter().map(|share| HostState::new(share.name.clone(), share.count)).collect();
@@ -231,4 +233,22 @@ fn allow_descriptors(shares: &[Share]) {
         limit.current = Some(limit.maximum.map_or(needed, |maximum| maximum.min(needed)));
         let _ = rustix::process::setrlimit(Resource::Nofile, limit);
     }
+}
+
+/// The signals that users and batch systems send.
+const PASSED_ON: [Signal; 6] =
+    [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT, Signal::USR1, Signal::USR2];
+
+/// Sends each signal that this process gets from here on to `heard`, except those it was told to ignore (`nohup`).
+fn listen_for_signals(heard: &UnboundedSender<i32>) -> io::Result<()> {
+    for passed_on in PASSED_ON {
+        if dispositions::of(passed_on) == Some(Disposition::Ignored) {
+            continue;
+        }
+        let number = passed_on.as_raw();
+        let mut arrivals = signal(SignalKind::from_raw(number))?;
+        let heard = heard.clone();
+        spawn_local(async move { while arrivals.recv().await.is_some() && heard.send(number).is_ok() {} });
+    }
+    Ok(())
 }

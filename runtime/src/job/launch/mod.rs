@@ -23,7 +23,7 @@
 mod agent;
 mod control_thread;
 mod exit;
-mod hosts;
+pub(super) mod hosts;
 mod introduce;
 mod job;
 mod launcher;
@@ -33,7 +33,6 @@ mod output;
 mod plan;
 mod process;
 mod remote;
-mod signals;
 
 pub use crate::job::patience::{TIMEOUT_VARIABLE, TimeoutError, startup_timeout};
 pub use crate::job::settings::WRONG_OPTION;

@@ -1,8 +1,7 @@
 //! Plans of jobs: a program, a number of nodes, and the hosts that the nodes are spread over.
 
-use super::hosts::Host;
+use super::hosts::{Host, NODES_PER_HOST_MAX};
 use super::message::Program;
-use crate::job::limits::NODES_PER_HOST_MAX;
 use crate::job::patience::TimeoutError;
 use crate::job::settings::WRONG_OPTION;
 use std::ffi::OsString;

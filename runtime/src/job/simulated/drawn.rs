@@ -1,21 +1,42 @@
-//! Draws of a simulated job: what the seed decides about it before it is made.
+//! Shape of a simulated job, and its draws: how large it is, what is left to its seed, and what is watched and kept; and what the seed decides
+//! about it before it is made.
 //!
 //! 1. Each part of chance is in half of the jobs only: what one hides another one shows.
 //! 2. Of half of the jobs a node is lost, if that is asked for.
 //! 3. Half of the jobs are faultless from a moment on: then nothing pauses, and nothing is refused that has room. They have to end like all.
 
-use super::shape::Shape;
 use crate::model::ids::NodeId;
+use crate::pe::costs::Costs;
 use chare_lrts::Common;
-use chare_lrts::simulated::Chance;
+use chare_lrts::simulated::{Chance, Chances, Network};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::num::NonZeroU32;
 
+/// How large a simulated job is, what is left to its seed, and what is watched and kept.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    pub(super) nodes: u32,
+    /// Of each node.
+    pub(super) pes: u32,
+    pub(super) hosts: u32,
+    pub(super) seed: u64,
+    /// The model of the network, if the seed does not decide how long frames are on their way.
+    pub(super) network: Option<Network>,
+    /// What entries cost, if they do.
+    pub(super) costs: Option<Costs>,
+    /// Whether events are kept.
+    pub(super) is_recorded: bool,
+    /// Whether the oracles watch, and nodes are looked at when `main` is over.
+    pub(super) is_audited: bool,
+    /// What the seed decides.
+    pub(super) chances: Chances,
+}
+
 /// The stream of the seed's dice by which a job is made.
 const STREAM: u64 = u64::MAX - 4;
 
-/// See the file's head.
+/// What the seed decides about a job before it is made.
 pub(super) struct Drawn {
     /// From when on the job is faultless, in nanoseconds.
     pub(super) calm_from: u64,

@@ -1,7 +1,6 @@
 //! Making of a simulated job: its nodes on their network, before anything happens, and what is around `main`.
 
-use super::drawn::Drawn;
-use super::shape::Shape;
+use super::drawn::{Drawn, Shape};
 use crate::api::{context, tasks, time};
 use crate::base::numbering::JobNumbers;
 use crate::job::life::{self, ABOVE, Main, NodeOptions};

@@ -6,13 +6,11 @@
 mod agenda;
 mod audit;
 mod cast;
-mod census;
 mod drawn;
 mod log;
 mod made;
 mod oracles;
 mod pauses;
-mod shape;
 mod standstill;
 #[cfg(test)]
 mod tests;
@@ -28,8 +26,8 @@ use crate::pe::costs::Costs;
 use chare_lrts::reach::ReachOptions;
 use chare_lrts::simulated::Network;
 pub use chare_lrts::simulated::{Chance, ChanceError};
+use drawn::Shape;
 pub use log::SimulatedEvent;
-use shape::Shape;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;

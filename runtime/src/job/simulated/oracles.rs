@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a message between nodes comes once, as it was sent | the book of what is on its way ([`crate::node::ledger`]) |
 //! | no message is over more than once | as many are over as were sent, or fewer, all nodes together |
-//! | every message is counted | no more are in plain sight ([`census`]) than are counted |
+//! | every message is counted | no more are in plain sight (the census) than are counted |
 //! | quiescence is not told early | when PE 0 tells of it, as many messages are over as were sent |
 //! | quiescence is not told late | it is told by the third wave after that, and in bounded time |
 //! | credit is neither lost nor made | what a node has spent at another one is what is on its way there, what is held there, and what is on its way back |
@@ -13,10 +13,16 @@
 //! way then is dropped.
 
 use super::cast::Cast;
-use super::census;
+use crate::model::envelope::{Body, Envelope};
 use crate::model::ids::NodeId;
+use crate::node::credit::Cost;
 use crate::node::ledger::Shared;
+use crate::node::mailbox::Work;
+use crate::pe::Pe;
+use crate::pe::queued::Queued;
 use crate::services::quiescence::{self, Sums, Told};
+use crate::services::timers;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// Events between two censuses, at the least.
@@ -154,7 +160,7 @@ impl Oracles {
     }
 
     fn take_census(&mut self, cast: &Cast<'_>) -> Result<(), String> {
-        let found = census::take(cast);
+        let found = take_census(cast);
         self.next_census = self.events + CENSUS_INTERVAL.max(found.seen).max(cast.pes.len() as u64);
         let (seen, in_flight) = (found.counted + self.book.lock().counted(), self.all.in_flight());
         if seen > in_flight {
@@ -167,7 +173,7 @@ impl Oracles {
             for source in (0..cast.nodes.len() as u32).map(NodeId).filter(|source| *source != target) {
                 let (_, held) = at.node.departures.account(source).balance();
                 let owed: u64 = pes().map(|pe| pe.owed.borrow().to(source)).sum();
-                let waiting = census::cost_waiting(pes(), source);
+                let waiting = cost_waiting(pes(), source);
                 if owed + waiting > held {
                     return Err(format!(
                         "{target} holds {held} bytes of credit of {source}, of which its PEs owe {owed} and {waiting} wait in queues"
@@ -176,5 +182,66 @@ impl Oracles {
             }
         }
         Ok(())
+    }
+}
+
+/// What a census finds.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+struct Found {
+    /// Messages that quiescence has to wait for, at the least.
+    counted: u64,
+    /// Everything that was looked at.
+    seen: u64,
+}
+
+/// Looks at what waits in queues and mailboxes, at messages that came too early, and at timers. What is on the ways between PEs of a node,
+/// and what services keep, it does not see.
+fn take_census(cast: &Cast<'_>) -> Found {
+    let mut found = Found::default();
+    for at in &cast.pes {
+        let mut see = |is_counted: bool| {
+            found.seen += 1;
+            found.counted += u64::from(is_counted);
+        };
+        at.pe.queue.borrow().iter().for_each(|queued| see(is_counted(queued)));
+        at.pe.mailbox.each(|work| see(is_work_counted(work)));
+        at.pe.early.borrow().waiting().for_each(|_| see(true));
+        (0..timers::set(&at.pe)).for_each(|_| see(true));
+    }
+    found
+}
+
+/// What messages of a node have cost that wait on these PEs, at the least.
+fn cost_waiting<'a>(pes: impl Iterator<Item = &'a Rc<Pe>>, source: NodeId) -> u64 {
+    let mut bytes = 0;
+    for pe in pes {
+        let mut add = |cost: Cost| {
+            if cost.source == source {
+                bytes += u64::from(cost.bytes);
+            }
+        };
+        pe.queue.borrow().iter().for_each(|queued| add(queued.cost()));
+        pe.mailbox.each(|work| {
+            if let Work::Message(_, cost) = work {
+                add(*cost);
+            }
+        });
+    }
+    bytes
+}
+
+fn is_counted(queued: &Queued) -> bool {
+    match queued {
+        Queued::Call(_) | Queued::NocopyCall(..) => true,
+        Queued::Work(work) => is_work_counted(work),
+        Queued::Done => false,
+    }
+}
+
+fn is_work_counted(work: &Work) -> bool {
+    match work {
+        Work::Message(Envelope { body: Body::System(message), .. }, _) => message.is_counted(),
+        Work::Message(..) | Work::Waited(_) | Work::Task(_) => true,
+        Work::Way(_) | Work::Begin(_) => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Pauses of a simulated job: for a while a node does nothing at all, as a process that the machine does not run.
 
-use super::shape::Shape;
+use super::drawn::Shape;
 use chare_lrts::simulated::Chance;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};

@@ -14,12 +14,11 @@
 use super::agenda::{Agenda, Woken};
 use super::audit;
 use super::cast::{Actor, Cast, Stage};
-use super::drawn::Drawn;
+use super::drawn::{Drawn, Shape};
 use super::log::{Log, SimulatedEvent};
 use super::made::{Made, make, with_audit};
 use super::oracles::Oracles;
 use super::pauses::Pauses;
-use super::shape::Shape;
 use super::standstill::Standstill;
 use crate::delivery::driven::{self, Turn};
 use crate::job::goodbye::Goodbye;

@@ -12,15 +12,13 @@ mod measured;
 mod moves;
 mod object;
 mod pes;
-mod record;
 #[cfg(test)]
 mod tests;
 mod tournament;
 
 pub use error::LoadsError;
 pub use measured::Measured;
-pub use moves::Moves;
+pub use moves::{BalanceRecord, Moves};
 pub use object::{Edge, Object};
 pub use pes::Loads;
-pub use record::BalanceRecord;
 pub(crate) use tournament::Tournament;

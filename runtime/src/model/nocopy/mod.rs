@@ -18,7 +18,6 @@ mod descriptor;
 mod device;
 pub(crate) mod divided;
 mod eager;
-mod element_type;
 mod handle;
 mod kind;
 mod landing;
@@ -40,8 +39,8 @@ pub(crate) use arrived::Arrived;
 #[cfg(test)]
 pub(in crate::model) use arrived::ArrivedArgument;
 pub use arrived::NocopyParameter;
-pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
+pub(crate) use buffer::{ElementType, lend_vector};
 pub use completion::Completion;
 pub(crate) use descriptor::{
     CarriedDescriptor, Descriptor, Descriptors, DeviceDescriptor, Few, Lender, LentLayout, ToldLayout,
@@ -56,7 +55,6 @@ pub use device::{
     DeviceTransferFailed, DeviceTransferred, SendDeviceBuffer, SentDevice,
 };
 pub(crate) use eager::EagerBytes;
-pub(crate) use element_type::ElementType;
 pub(crate) use handle::RemoteRange;
 pub use handle::{SourceHandle, SourceSelection, TargetHandle, TargetSelection};
 pub use kind::NocopyKind;

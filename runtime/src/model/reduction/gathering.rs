@@ -8,8 +8,7 @@
 //! 4. In a collection that may grow, children are told of what has begun and they have not said.
 
 use super::line::Line;
-use super::name::Name;
-use super::partial::Partial;
+use super::partial::{Name, Partial};
 use super::statements::{Begun, Said, TOLD_MAX};
 use crate::base::allowance::{Allowance, Purpose};
 use crate::model::ids::PeId;

@@ -14,7 +14,6 @@ mod contributions;
 mod every_order;
 mod gathering;
 mod line;
-mod name;
 mod newborns;
 mod partial;
 pub(crate) mod reducers;
@@ -23,7 +22,6 @@ mod statements;
 
 pub(crate) use contributions::{Closed, Contributions, Refusal};
 pub(crate) use gathering::{Gathering, Statement};
-pub(crate) use name::Name;
-pub(crate) use partial::Partial;
+pub(crate) use partial::{Name, Partial};
 pub(crate) use share::Share;
 pub(crate) use statements::Begun;

@@ -1,12 +1,31 @@
-//! Partial reductions: combined contributions, and the reduction that they belong to.
+//! Partial reductions: combined contributions, and the name of the reduction that they belong to, as far as it is known.
 
-use super::name::Name;
 use super::reducers::Data;
 use super::share::Share;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use crate::model::ids::BroadcastId;
 use serde::{Deserialize, Serialize};
+
+/// The name of a reduction at one place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Name {
+    pub(crate) callback: ErasedCallback,
+    /// `None` if no broadcast is known.
+    pub(crate) within: Option<BroadcastId>,
+}
+
+impl Name {
+    /// Whether both may be names of one reduction.
+    #[inline]
+    pub(super) fn fits(&self, other: &Self) -> bool {
+        let is_alike = match (self.within, other.within) {
+            (Some(mine), Some(theirs)) => mine == theirs,
+            _ => true,
+        };
+        is_alike && self.callback == other.callback
+    }
+}
 
 /// A partial reduction.
 #[derive(Serialize, Deserialize)]

@@ -18,7 +18,7 @@
 //! reductions in the order in which it hears of them, and news take the number along: a member is free to leave when those to which it
 //! contributed ahead of others have one.
 
-use super::name::Name;
+use super::partial::Name;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

@@ -10,7 +10,7 @@
 
 use super::chare::{Chare, ThisRef};
 use super::entry_method::EntryMethod;
-use super::waits::Wait;
+use super::identity::Wait;
 use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::cell::{OnceCell, RefCell};

@@ -2,12 +2,10 @@
 
 #![expect(unsafe_code, reason = "finds the type of a chare again, without the detour of `Any`")]
 
-use super::identity::{AnyChare, Identity};
+use super::identity::{AnyChare, AwaitedCalls, Identity, OnPanic, Wait};
 use super::movement::Movement;
-use super::on_panic::OnPanic;
 use super::registration::{Called, EntryRegistration, NotCalled};
 use super::state_cell::StateCell;
-use super::waits::{AwaitedCalls, Wait};
 use crate::base::panics;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::ids::Index;

@@ -1,12 +1,12 @@
-//! Identities of chares: the facts that a PE remembers of a chare beside its state; and chares of any type.
+//! Identities of chares: the facts that a PE remembers of a chare beside its state; and chares of any type, with what becomes of their panics
+//! and the calls that their `async` entries wait for.
 
-use super::on_panic::OnPanic;
-use super::waits::Wait;
 use crate::model::arguments::Arguments;
 use crate::model::ids::Target;
 use chare_lrts::codec::CodecError;
 use std::any::{Any, TypeId};
 use std::cell::Cell;
+use std::task::Waker;
 
 /// The identity of a chare, and the facts that its PE remembers about it. It exists before the constructor runs. A million chares are
 /// nothing special, so it holds nothing that can stand elsewhere.
@@ -159,4 +159,38 @@ pub(crate) trait AnyChare: Any {
 
     /// Tells of each wait of its `async` entries for calls.
     fn each_wait(&self, tell: &mut dyn FnMut(Wait<'_>));
+}
+
+/// What follows from a panic in an entry of a chare type: `#[chare(on_panic = ..)]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OnPanic {
+    /// The job ends.
+    End,
+    /// Whoever awaits the entry's answer gets an error, and the chare goes on with the state that the panic left.
+    Answer,
+    /// As `Answer`, and the chare is constructed anew, from the arguments that it was first made of.
+    Renew,
+}
+
+/// The calls of a chare's awaited entries that wait with it; `#[chare]` implements it.
+pub trait AwaitedCalls {
+    /// Tells of each wait for calls.
+    fn each_wait(&self, tell: &mut dyn FnMut(Wait<'_>));
+}
+
+/// The calls of a chare without awaited entries.
+impl AwaitedCalls for () {
+    fn each_wait(&self, _tell: &mut dyn FnMut(Wait<'_>)) {}
+}
+
+/// A wait of an `async` entry for calls, for messages to humans.
+pub struct Wait<'a> {
+    /// The waker of the task that waits.
+    pub(crate) waker: &'a Waker,
+    /// The name of the awaited entry.
+    pub(crate) entry: &'static str,
+    /// The reference number that is asked for, if one is and it can be shown.
+    pub(crate) reference: Option<String>,
+    /// How many calls of the entry are here, and not what this wait wants.
+    pub(crate) others: usize,
 }

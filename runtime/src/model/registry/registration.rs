@@ -1,8 +1,7 @@
 //! Registrations of chare types and of their entries, as the runtime keeps them: with their types erased.
 
-use super::identity::{AnyChare, Identity};
+use super::identity::{AnyChare, Identity, OnPanic};
 use super::movement::Movement;
-use super::on_panic::OnPanic;
 use crate::base::panics;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;

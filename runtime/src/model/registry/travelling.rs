@@ -7,7 +7,7 @@
 //!    somebody has awaited the call.
 
 use super::awaited::{AwaitedEntry, CallTable, Calls};
-use super::waits::AwaitedCalls;
+use super::identity::AwaitedCalls;
 use crate::model::arguments::Message;
 use chare_lrts::codec::{self, CodecError, Writer};
 use serde::de::DeserializeOwned;

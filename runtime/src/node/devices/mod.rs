@@ -14,14 +14,12 @@ pub(crate) mod legs;
 mod registered;
 pub(crate) mod sharing;
 pub(crate) mod staging;
-mod taker;
 mod ways;
 
 pub use choice::{DeviceChoice, DeviceChoiceError};
 pub(crate) use registered::{DeviceSource, DeviceTarget};
-pub(crate) use taker::Taker;
 
-use crate::model::nocopy::{DeviceDescriptor, DeviceRefusal, LeavingDevice};
+use crate::model::nocopy::{DeviceDescriptor, DeviceRefusal, GivenMemory, LeavingDevice};
 use crate::node::lending::tokens::Tokens;
 #[cfg(feature = "cuda")]
 use chare_device::Cuda;
@@ -259,6 +257,15 @@ fn cuda_count() -> Result<u32, DeviceError> {
 #[cfg(not(feature = "cuda"))]
 fn open_cuda(_number: u32) -> Result<Device, DeviceError> {
     cuda_count().map(|_| unreachable!("there are none"))
+}
+
+/// A transfer that waits for what another node gives.
+pub(crate) trait Taker<N>: Send + Sync {
+    /// Takes a part, or all.
+    ///
+    /// # Errors
+    /// What does not fit what was asked for, in words.
+    fn take(self: Arc<Self>, node: &Arc<N>, owner: NodeId, given: GivenMemory) -> Result<(), String>;
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! [`known_layouts`](super::known_layouts) has the rules.
 
-use super::layout_news::{AllNews, Digest, layouts_max};
+use super::told_layouts::{AllNews, Digest, layouts_max};
 use crate::base::last_uses::LastUses;
 use crate::model::envelope::frame::LayoutNews;
 use crate::model::ids::NodeId;

@@ -19,8 +19,7 @@
 //! the content is the name, and a receiver drops nothing that may still be named.
 
 use super::kept_layouts::{INDICES_MAX, KeptLayouts};
-use super::layout_news::{AllNews, Digest, News};
-use super::told_layouts::{Coming, Saying, ToldLayouts};
+use super::told_layouts::{AllNews, Coming, Digest, News, Saying, ToldLayouts};
 use crate::model::envelope::frame::LayoutNews;
 use crate::model::ids::NodeId;
 use crate::model::nocopy::{LentLayout, ToldLayout};
@@ -118,8 +117,7 @@ impl KnownLayouts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout_news::layouts_max;
-    use super::super::told_layouts::TOLD_AT;
+    use super::super::told_layouts::{TOLD_AT, layouts_max};
     use super::*;
 
     fn list(len: u32) -> Arc<Raw> {

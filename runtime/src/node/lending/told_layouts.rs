@@ -1,15 +1,29 @@
 //! Told layouts: the sender's side of long ones that peers keep: which layouts come often enough to be told, which of them a peer keeps, and
-//! how many messages have said the digest of each.
+//! how many messages have said the digest of each; and the news of layouts between peers, with the bound of those that they are about.
 //!
 //! [`known_layouts`](super::known_layouts) has the rules.
 
-use super::layout_news::{Digest, News, layouts_max};
 use crate::base::last_uses::LastUses;
 use crate::model::envelope::frame::LayoutNews;
 use crate::model::ids::NodeId;
 use chare_layout::Raw;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
+
+chare_lrts::knob! {
+    /// How many layouts a node keeps, and tells.
+    pub(super) fn layouts_max() -> usize = 4096, or [1, 3];
+}
+
+/// The name of a layout, which follows from its content.
+pub(crate) type Digest = [u8; 16];
+
+/// News of a layout, and the peer that is to hear them.
+pub(crate) type News = (NodeId, Digest, LayoutNews);
+
+/// All news of one message: mostly none, or one.
+pub(crate) type AllNews = SmallVec<[News; 1]>;
 
 /// The time at which a layout is told.
 pub(super) const TOLD_AT: u8 = 3;

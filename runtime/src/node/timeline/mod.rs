@@ -14,7 +14,6 @@
 mod event;
 mod line;
 mod outlet;
-mod writer;
 mod writing;
 
 pub(crate) use event::{Event, Kind, Move, What};

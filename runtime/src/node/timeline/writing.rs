@@ -1,15 +1,18 @@
-//! Writing of a node's timeline: the writer's thread, from its start to its end.
+//! Writing of a node's timeline: the writer's thread, from its start to its end, which turns the events of all PEs of the node into lines of
+//! the trace file.
 
 #![expect(clippy::disallowed_methods, reason = "the writer reads alone, in the order of one channel")]
 
-use super::outlet::{Outlet, Parcel};
-use super::writer;
-use crate::model::ids::NodeId;
-use chare_lrts::LrtsError;
+use super::line::{self, TraceThread};
+use super::outlet::{Block, Outlet, Parcel};
+use crate::model::ids::{NodeId, PeId};
 use chare_lrts::wrappers::{Recording, TraceFile};
+use chare_lrts::{LrtsError, clock};
 use parking_lot::Mutex;
-use std::sync::mpsc;
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread::JoinHandle;
 
 /// Blocks of each PE that may wait for the writer.
@@ -38,7 +41,7 @@ impl Writing {
         let recording = Arc::clone(file.recording());
         let (sender, receiver) = mpsc::sync_channel(BLOCKS_PER_PE * pes);
         let body = move || {
-            let written = writer::run(node, &file, &receiver);
+            let written = write(node, &file, &receiver);
             // Blocks that come now are dropped: the file has ended.
             drop(receiver);
             if let Err(cause) = written {
@@ -70,4 +73,34 @@ impl Writing {
             let _ = writer.join();
         }
     }
+}
+
+/// Writes what comes, until no PE runs any more.
+///
+/// # Errors
+/// Why the file ends too early.
+fn write(node: NodeId, file: &TraceFile, parcels: &Receiver<Parcel>) -> Result<(), LrtsError> {
+    let mut known: BTreeMap<PeId, (TraceThread, u64)> = BTreeMap::new();
+    let mut text = String::new();
+    while let Ok(Parcel::Events(Block { pe, thread, events, dropped })) = parcels.recv() {
+        text.clear();
+        let place = TraceThread { node, thread };
+        let (_, dropped_before) = known.entry(pe).or_insert_with(|| {
+            line::append_name(&mut text, place, pe);
+            (place, 0)
+        });
+        *dropped_before += dropped;
+        events.iter().for_each(|event| line::append(&mut text, place, event));
+        file.append(&text)?;
+    }
+    text.clear();
+    for (pe, (place, dropped)) in known.into_iter().filter(|(_, (_, dropped))| *dropped > 0) {
+        line::append_dropped(&mut text, place, clock::now_ns(), dropped);
+        // A failure means that nobody reads the warning.
+        let _ = writeln!(
+            std::io::stderr(),
+            "warning: {node}: the trace lacks {dropped} events of {pe}, which came faster than they could be written"
+        );
+    }
+    file.append(&text)
 }

@@ -1,9 +1,8 @@
 //! Aggregation buffers of one PE: calls go in, and bundles leave when a buffer is full, when its time has come, or when the program asks.
 
-use super::any_stream::AnyStream;
 use super::bundle::{AggregatedEntry, Bundle, ID};
 use super::items;
-use super::stream::{Flush, Stream};
+use super::stream::{AnyStream, Flush, Stream};
 use crate::delivery::outbox;
 use crate::model::envelope::Envelope;
 use crate::model::ids::{CollectionId, Index, PeId, Target};

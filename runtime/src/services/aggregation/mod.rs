@@ -20,7 +20,6 @@
 //! After Charm++'s TRAM (Wesolowski et al., "TRAM: Optimizing fine-grained communication with topological routing and aggregation
 //! of messages", ICPP 2014).
 
-mod any_stream;
 mod buffers;
 mod bundle;
 mod delivery;

@@ -1,8 +1,9 @@
-//! Streams: the buffers of one entry of one collection on one PE.
+//! Streams: the buffers of one entry of one collection on one PE; and streams of any entry, cast back to the type of theirs.
 
 use super::bundle::{AggregatedEntry, Bundle, ID};
 use super::grid::Grid;
 use super::items::{Items, RUN_BYTES};
+use crate::base::typed_box::TypedBox;
 use crate::model::arguments::Arguments;
 use crate::model::ids::{CollectionId, Index, PeId};
 use crate::model::registry;
@@ -162,4 +163,30 @@ impl<E: AggregatedEntry> Flush for Stream<E> {
             into.push((hop, self.take(pe, hop)));
         }
     }
+}
+
+/// A stream of an entry that only its type tells.
+pub(super) struct AnyStream {
+    stream: TypedBox,
+    flush: fn(&mut TypedBox) -> &mut dyn Flush,
+}
+
+impl AnyStream {
+    pub(super) fn new<E: AggregatedEntry>(stream: Stream<E>) -> Self {
+        Self { stream: TypedBox::new(stream), flush: flush::<E> }
+    }
+
+    /// The stream, if it is one of this entry.
+    #[inline]
+    pub(super) fn of<E: AggregatedEntry>(&mut self) -> Option<&mut Stream<E>> {
+        self.stream.get_mut()
+    }
+
+    pub(super) fn flush(&mut self) -> &mut dyn Flush {
+        (self.flush)(&mut self.stream)
+    }
+}
+
+fn flush<E: AggregatedEntry>(stream: &mut TypedBox) -> &mut dyn Flush {
+    stream.get_mut::<Stream<E>>().expect("`new` put the function and the stream together")
 }

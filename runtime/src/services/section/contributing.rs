@@ -1,8 +1,7 @@
 //! Contributions of members to their sections' reductions: to the members' homes, up the tree, to the callback.
 
 use super::members_at_home::{show, state};
-use super::message::tell;
-use super::news::{Contributor, SectionEvent};
+use super::message::{Contributor, SectionEvent, tell};
 use super::reductions::Reductions;
 use crate::delivery::fire::fire;
 use crate::model::ids::{SectionId, Target};

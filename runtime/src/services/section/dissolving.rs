@@ -3,8 +3,7 @@
 #[cfg(feature = "sim")]
 use super::members_at_home::LocalSection;
 use super::members_at_home::{Seat, state};
-use super::message::tell;
-use super::news::SectionEvent;
+use super::message::{SectionEvent, tell};
 use crate::model::ids::{PeId, SectionId, Target};
 use crate::pe::Pe;
 use crate::pe::places::Absence;

@@ -1,13 +1,16 @@
-//! Formation of sections: a list of members becomes seats at the members' homes.
+//! Formation of sections: a list of members becomes seats at the members' homes; and the news that a section is formed, for which the root asks
+//! every home, and calls back when all have answered.
 
 use super::contributing::give_up_seat;
 use super::members_at_home::{LocalSection, Standing, show, state};
-use super::message::{SectionMessage, tell};
+use super::message::{SectionEvent, SectionMessage, SectionNews, tell};
 use super::multicast::make_up;
-use super::news::{SectionEvent, SectionNews};
 use super::tree::{in_order, place_all};
+use crate::delivery::fire::fire;
 use crate::delivery::outbox;
+use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
+use crate::model::callback::ErasedCallback;
 use crate::model::collection::CollectionInfo;
 use crate::model::envelope::Envelope;
 use crate::model::ids::{PeId, SectionId, Target};
@@ -224,5 +227,30 @@ fn presence_of(pe: &Pe, member: Target) -> Presence {
         Presence::Expected
     } else {
         Presence::Never(collection.info.explain_absence(index))
+    }
+}
+
+/// Lets a callback have the news that a section is formed.
+pub(crate) fn tell_when_formed(pe: &Pe, section: SectionId, callback: ErasedCallback) {
+    tell(pe, section.creator, section, SectionEvent::Awaited { callback });
+}
+
+/// At the root, where the section is known: asks all homes.
+pub(super) fn ask(pe: &Pe, section: SectionId, callback: ErasedCallback) {
+    let homes = state(pe).borrow().get(section).map(|local| local.homes.clone()).unwrap_or_default();
+    if homes.is_empty() {
+        return fire(pe, callback, Arguments::new(()));
+    }
+    let question = state(pe).borrow_mut().questions.add(callback, homes.len());
+    for home in homes.iter() {
+        tell(pe, *home, section, SectionEvent::Asked { question });
+    }
+}
+
+/// At the root: takes in that a home has given the members their seats.
+pub(super) fn take_answer(pe: &Pe, question: u64) {
+    let callback = state(pe).borrow_mut().questions.answer(question);
+    if let Some(callback) = callback {
+        fire(pe, callback, Arguments::new(()));
     }
 }

@@ -20,13 +20,11 @@ mod calls;
 mod contributing;
 mod delivery;
 mod dissolving;
-mod formed;
 mod forming;
 mod members;
 mod members_at_home;
 mod message;
 mod multicast;
-mod news;
 mod questions;
 mod receiving;
 mod reductions;
@@ -37,8 +35,7 @@ pub(crate) use contributing::contribute;
 pub(crate) use dissolving::dissolve;
 #[cfg(feature = "sim")]
 pub(crate) use dissolving::unforgotten;
-pub(crate) use formed::tell_when_formed;
-pub(crate) use forming::form;
+pub(crate) use forming::{form, tell_when_formed};
 pub(crate) use message::ID;
 pub(crate) use multicast::call_given;
 
@@ -52,8 +49,7 @@ use crate::pe::{CallOfMany, ChareEvent, Pe, Service};
 use calls::CallFrame;
 use chare_lrts::codec;
 use members_at_home::{Sections, state};
-use message::{SectionFrame, SectionMessage};
-use news::SectionNews;
+use message::{SectionFrame, SectionMessage, SectionNews};
 use std::cell::RefCell;
 use std::sync::Arc;
 

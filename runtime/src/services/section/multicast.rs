@@ -2,8 +2,7 @@
 
 use super::calls::{CallFrame, CallOfSection, Leg, Multicast, SectionCall};
 use super::members_at_home::{Standing, state};
-use super::message::{ID, SectionFrame, SectionMessage};
-use super::news::SectionNews;
+use super::message::{ID, SectionFrame, SectionMessage, SectionNews};
 use super::tree::{branches, split};
 use crate::base::counters::Counters;
 use crate::delivery::outbox;

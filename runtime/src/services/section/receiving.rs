@@ -1,9 +1,8 @@
 //! Receipt of news of sections: acted on at once, kept until the section is known, or refused because the section never will be.
 
 use super::members_at_home::{Standing, state};
-use super::message::{SectionMessage, tell};
-use super::news::{Contributor, SectionEvent, SectionNews};
-use super::{contributing, dissolving, formed, forming};
+use super::message::{Contributor, SectionEvent, SectionMessage, SectionNews, tell};
+use super::{contributing, dissolving, forming};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, opened};
 use crate::model::ids::{PeId, SectionId};
@@ -23,9 +22,9 @@ pub(super) fn receive(pe: &Pe, SectionNews { section, event }: SectionNews) -> O
         SectionEvent::Doubted { by } => return answer(pe, section, by),
         SectionEvent::Denied { is_dissolved } if !is_here => deny(pe, section, is_dissolved),
         SectionEvent::Denied { .. } => {}
-        SectionEvent::Answered { question } => formed::take_answer(pe, question),
+        SectionEvent::Answered { question } => forming::take_answer(pe, question),
         event if !is_here => return wait_in_doubt(pe, section, event),
-        SectionEvent::Awaited { callback } => formed::ask(pe, section, callback),
+        SectionEvent::Awaited { callback } => forming::ask(pe, section, callback),
         SectionEvent::Asked { question } => {
             tell(pe, section.creator, section, SectionEvent::Answered { question });
         }

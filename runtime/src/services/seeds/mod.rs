@@ -15,13 +15,12 @@
 //! choices" (Mitzenmacher, 2001).
 
 mod bed;
-mod message;
 
 use crate::base::typed_box::TypedBox;
 use crate::delivery::{lifecycle, outbox};
 use crate::model::call_options::CallOptions;
-use crate::model::envelope::{Create, Envelope, opened};
-use crate::model::ids::{PeId, Target};
+use crate::model::envelope::{Create, Envelope, SystemMessage, opened};
+use crate::model::ids::{ChareId, PeId, ServiceId, Target};
 use crate::model::registry::{Identity, Standing};
 use crate::node::seeds::Seeds;
 use crate::node::{Node, NodeService};
@@ -30,7 +29,6 @@ use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
 use bed::Bed;
 use chare_lrts::dice;
-use message::{ID, SeedMessage};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -192,4 +190,35 @@ fn take(pe: &Pe, Create { id, chare, arguments }: Create) {
     let target = Target::Chare(id);
     lifecycle::construct(pe, Identity::new(target, &chare.name, Standing::NEW), chare, arguments);
     pe.release_early(Missing::Chare(id));
+}
+
+/// The service's number.
+const ID: ServiceId = ServiceId(17);
+
+enum SeedMessage {
+    /// Seeds are planted in this process from now on.
+    Begin,
+    /// The next seed of this PE has its turn, unless it was given away.
+    Sprout,
+    /// A seed for a PE that had nothing to do.
+    Given(Create),
+    /// To the home: the singleton has ended.
+    Ended { id: ChareId },
+}
+
+impl SystemMessage for SeedMessage {
+    fn service(&self) -> ServiceId {
+        ID
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Given(create) => format!("the creation of a {}", create.chare.name),
+            _ => "the creation of singletons".to_owned(),
+        }
+    }
+
+    fn is_counted(&self) -> bool {
+        !matches!(self, Self::Begin)
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::model::ids::{NodeId, PeId};
 use crate::node::Node;
-use crate::node::balancing_history::BalancingFigures;
+use crate::node::balancing::BalancingFigures;
 use crate::pe::Pe;
 use crate::pe::times::Spent;
 use chare_lrts::clock;

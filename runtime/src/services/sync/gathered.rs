@@ -1,11 +1,16 @@
-//! Measurements on PE 0: what PEs have told of the balancing that is under way, and the balancings that wait for its end.
+//! Measurements on PE 0: what PEs have told of the balancing that is under way, the balancings that wait for its end, and the file with those
+//! that are over (`+balance_dump`), a line of JSON for each.
 
-use super::dump::Dump;
 use super::message::{MeasuredHere, Round};
 use super::turns::Turns;
+use crate::base::json;
 use crate::model::ids::PeId;
+use crate::model::loads::BalanceRecord;
 use chare_lrts::clock;
 use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What all PEs have, for a balancing.
@@ -105,5 +110,31 @@ impl Gathered {
             self.due = None;
         }
         is_due
+    }
+}
+
+/// The file, once something is to be written.
+#[derive(Default)]
+pub(super) struct Dump(Option<File>);
+
+impl Dump {
+    /// Writes a line. The first one begins the file anew.
+    ///
+    /// # Errors
+    /// When it cannot be written, in words.
+    pub(super) fn write(&mut self, path: &Path, record: &BalanceRecord) -> Result<(), String> {
+        let refused = |cause: &dyn std::fmt::Display| {
+            format!(
+                "`+balance_dump {}` cannot be written: {cause}; name a file in a folder that is there",
+                path.display()
+            )
+        };
+        let file = match &mut self.0 {
+            Some(file) => file,
+            none => none.insert(File::create(path).map_err(|error| refused(&error))?),
+        };
+        let mut line = json::write(record).map_err(|error| refused(&error))?;
+        line.push(b'\n');
+        file.write_all(&line).map_err(|error| refused(&error))
     }
 }

@@ -23,7 +23,6 @@
 
 mod carrying_out;
 mod counts;
-mod dump;
 mod gathered;
 mod measuring;
 mod message;

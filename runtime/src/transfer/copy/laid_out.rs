@@ -12,16 +12,15 @@
 //!
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
-use super::counting::{count_landed, count_step};
 use super::long_copy::{LongCopy, in_pieces, pays_to_share};
-use super::planned::{Planned, planned, whole, with_scattering};
+use super::planned::{Planned, count_landed, count_step, planned, whole, with_scattering};
 use super::selected_read::{Selected, scatter};
 use crate::model::envelope::frame::{self, Header, LayoutNews};
 use crate::model::error::JobError;
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{Arrived, Descriptor, LentLayout, OutgoingMemory, PostedMemory};
 use crate::node::Node;
-use crate::node::lending::layout_news::{Digest, News};
+use crate::node::lending::told_layouts::{Digest, News};
 use crate::node::lending::transfers::Status;
 use crate::transfer::take::gathering::{Failure, Plan as Way};
 use crate::transfer::take::remote_memory::{room, view_range};

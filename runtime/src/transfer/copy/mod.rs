@@ -1,7 +1,6 @@
 //! Copies of nocopy arguments by layouts, and long copies: the plans, the reads and writes of what layouts select, and the pieces in which
 //! one process copies alone or two together.
 
-pub(in crate::transfer) mod counting;
 pub(crate) mod helping;
 pub(crate) mod laid_out;
 pub(in crate::transfer) mod long_copy;

@@ -1,10 +1,14 @@
-//! Plans from layout to layout, of which each thread remembers those that it made last.
+//! Plans from layout to layout, of which each thread remembers those that it made last; and the counts of copies, which the PE keeps whose thread
+//! makes one, or its node.
 
 use crate::base::recent::{MANY, Recent};
-use crate::model::nocopy::divided;
+use crate::model::nocopy::{PostedMemory, divided};
+use crate::node::Node;
+use crate::pe::Pe;
 use crate::transfer::ways;
 use chare_layout::{LayoutError, Pieces, Plan, Raw};
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::thread::LocalKey;
 
@@ -145,6 +149,33 @@ fn with_half<R>(
         }
         Ok(result)
     })
+}
+
+/// Counts a copy to where a post method wanted it.
+pub(in crate::transfer) fn count_landed(node: &Node, given: &PostedMemory) {
+    count(node, given.bytes, given.is_scattered());
+}
+
+/// Counts a copy by a plan.
+pub(super) fn count_step(node: &Node, Planned { from, to, plan, .. }: &Planned) {
+    count(node, plan.bytes() as usize, !(from.is_contiguous() && to.is_contiguous()));
+}
+
+/// Counts a copy: among those of the node's PE whose thread this is, if it is one's, without a locked instruction.
+fn count(node: &Node, bytes: usize, is_by_layouts: bool) {
+    let steps = u64::from(is_by_layouts);
+    let count_here = |pe: &Rc<Pe>| {
+        let is_here = std::ptr::eq(&*pe.node, node);
+        if is_here {
+            pe.counters.count_copy_here(bytes);
+            pe.counters.stepped.add(steps);
+        }
+        is_here
+    };
+    if Pe::try_current(count_here) != Some(true) {
+        node.outside.count_copy(bytes);
+        node.outside.stepped.add_shared(steps);
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! 2. Where both ends are on one device of this process, the buffer itself goes ([`within`]), or one step on the node's stream copies from
 //!    layout to layout. All other ways lead across ([`across`]).
 //! 3. A sender that waits for its buffer lends it: when the last handle of the loan is dropped, a stream is asked to be past all that
-//!    others still do with it, and only then is the sender told ([`ending`]).
+//!    others still do with it, and only then is the sender told ([`continuing`]).
 //! 4. Steps of one turn of a PE are launched together ([`launching`]).
 //! 5. Short arguments travel with their call ([`short`]).
 //! 6. What goes to many goes into each process once ([`many`](self::many), and beyond it [`transfer::many`](super::many)).
@@ -14,7 +14,6 @@
 mod across;
 mod arriving;
 mod continuing;
-mod ending;
 mod ends;
 mod launching;
 mod many;

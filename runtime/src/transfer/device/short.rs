@@ -8,7 +8,7 @@
 //! 4. The sender is told when the bytes are in the message and no stream uses the buffer; of a posted argument, when the receiver has answered.
 
 use super::across::{as_memory, landed_memory, sender};
-use super::ending::lend;
+use super::continuing::lend;
 use super::launching::{launch_on, launch_soon};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::Call;

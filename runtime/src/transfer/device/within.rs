@@ -1,6 +1,6 @@
 //! Ways within one device of one process: the buffer itself goes, or one step copies from layout to layout.
 
-use super::ending::lend;
+use super::continuing::lend;
 use super::launching::launch_soon;
 use crate::model::nocopy::{Arrived, DeviceFilled, LeavingDevice, PostedDevice, Release};
 use crate::node::Node;

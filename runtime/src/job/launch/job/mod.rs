@@ -17,7 +17,6 @@
 mod cause;
 mod gather;
 mod judge;
-mod strangers;
 mod waiting;
 
 use super::exit::{Exit, name_signal, signal_code};

@@ -5,23 +5,20 @@
 //! SendDeviceBuffer<T> --> OutgoingDevice --> LeavingDevice --> Arrived --> DeviceReceived<T>, DevicePosted<T>
 //! ```
 
-mod filled;
 mod frame;
 mod handle;
 mod landing;
 mod leaving;
-mod misfit;
 mod posted;
 mod received;
 mod refusal;
 mod sending;
 
-pub(crate) use filled::DeviceFilled;
 pub(crate) use frame::{DeviceFrame, DeviceWay, GivenMemory, MappedDevice};
 pub(crate) use handle::RemoteDevice;
 pub use handle::{DeviceSourceHandle, DeviceTargetHandle};
 pub use landing::DeviceLanding;
-pub(crate) use landing::PostedDevice;
+pub(crate) use landing::{DeviceFilled, PostedDevice};
 pub(crate) use leaving::{LeavingDevice, OutgoingDevice};
 pub use posted::DevicePosted;
 pub use received::DeviceReceived;

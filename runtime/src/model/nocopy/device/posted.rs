@@ -1,7 +1,7 @@
 //! Posted device arguments: device buffers that post methods gave, filled, as an entry sees them.
 
-use super::filled::DeviceFilled;
-use super::misfit::misfit;
+use super::landing::DeviceFilled;
+use super::received::misfit;
 use crate::model::nocopy::Element;
 use crate::model::nocopy::arrived::{Arrived, ArrivedArgument, NocopyParameter};
 use crate::model::nocopy::kind::NocopyKind;

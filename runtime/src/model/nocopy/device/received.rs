@@ -1,6 +1,5 @@
 //! Received device arguments: elements on the receiver's device, as an entry sees them.
 
-use super::misfit::misfit;
 use crate::model::nocopy::Element;
 use crate::model::nocopy::arrived::{Arrived, ArrivedArgument, NocopyParameter};
 use crate::model::nocopy::kind::NocopyKind;
@@ -56,4 +55,10 @@ impl<T: Element> NocopyParameter for DeviceReceived<T> {
         let buffer = buffer.typed().map_err(|bytes| misfit::<T>(bytes.len()))?;
         Ok(Self { buffer })
     }
+}
+
+/// Why bytes of a device are no elements of a type.
+pub(super) fn misfit<T>(bytes: usize) -> String {
+    let (name, size) = (std::any::type_name::<T>(), size_of::<T>());
+    format!("{bytes} bytes of a device are no whole number of `{name}` ({size} bytes each), aligned")
 }

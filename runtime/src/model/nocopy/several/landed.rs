@@ -3,8 +3,7 @@
 #![expect(unsafe_code, reason = "has several pieces of memory filled as one")]
 
 use super::span::{Piece, Span};
-use crate::model::nocopy::buffer::{BufferMut, Element};
-use crate::model::nocopy::element_type::ElementType;
+use crate::model::nocopy::buffer::{BufferMut, Element, ElementType};
 use crate::model::nocopy::landing::{NocopyLanding, PostedMemory};
 use crate::model::nocopy::parts::PartMut;
 use chare_lrts::MemoryMut;

@@ -16,8 +16,8 @@
 //! 6. A PE that has no members in the beginning, and on which none can be born, takes no part: no PE waits for it.
 
 use super::line::Line;
-use super::name::Name;
 use super::newborns::Newborns;
+use super::partial::Name;
 use super::reducers::Data;
 use super::statements::{Begun, Said};
 use crate::model::callback::ErasedCallback;

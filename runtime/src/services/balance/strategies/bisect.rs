@@ -2,11 +2,11 @@
 
 use super::cut::gather;
 use super::graph::Calls;
+use super::ledger::settle;
 use super::level::{Level, by_levels};
 use super::partition::partition;
 use super::refine::refine;
 use super::relabel::relabel;
-use super::room::settle;
 use crate::model::loads::{Loads, Moves};
 
 /// Spreads all objects anew, by who calls whom, so that no PE takes longer than `tolerance` times the average: `O((n + e) log p)` for `n` objects, `e`

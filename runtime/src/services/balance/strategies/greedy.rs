@@ -3,10 +3,10 @@
 //! The best balance of all, and nearly everything moves. What takes no time stays.
 
 use super::domain::{ELSEWHERE, Item};
+use super::grouped::sort_descending;
 use super::ledger::Ledger;
 use super::level::{Level, by_levels};
 use super::lightest::{Lightest, bytes_min};
-use super::order::sort_descending;
 use crate::model::loads::{Loads, Moves};
 
 /// Spreads all objects anew: `O(n log n)` for `n` objects.

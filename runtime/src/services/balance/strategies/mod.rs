@@ -31,7 +31,6 @@ mod ledger;
 mod level;
 mod lightest;
 mod mesh;
-mod order;
 mod partition;
 mod placement;
 mod positioned;
@@ -39,7 +38,6 @@ mod random;
 mod rcb;
 mod refine;
 mod relabel;
-mod room;
 mod rotate;
 mod shed;
 #[cfg(test)]

@@ -6,10 +6,10 @@
 //! 3. A cut knows no room. What a domain has no room for stays at home, and what is too much then is refined away.
 
 use super::domain::{Domain, Item};
+use super::ledger::settle;
 use super::level::by_levels;
 use super::refine::refine;
 use super::relabel::relabel;
-use super::room::settle;
 use crate::model::loads::{Loads, Moves};
 
 /// By how much the longest domain may exceed the average before what has no position moves.

@@ -9,11 +9,10 @@
 
 use super::domain::{ELSEWHERE, Item};
 use super::exchange::{make_way, swap};
-use super::grouped::Grouped;
+use super::grouped::{Grouped, sort_descending};
 use super::ledger::Ledger;
 use super::level::{Level, by_levels};
 use super::lightest::{Lightest, bytes_min};
-use super::order::sort_descending;
 use super::placement::{Homeless, Members, Placement};
 use super::shed::shed;
 use crate::model::ids::PeId;

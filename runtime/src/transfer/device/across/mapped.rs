@@ -7,7 +7,7 @@ use super::saying::send_done;
 use crate::model::nocopy::{Arrived, LeavingDevice, Lender, MappedDevice, Release, ToldLayout};
 use crate::node::Node;
 use crate::transfer::copy::laid_out::in_words;
-use crate::transfer::device::ending::past_uses;
+use crate::transfer::device::continuing::past_uses;
 use crate::transfer::device::within;
 use crate::transfer::take::gathering::{Failure, Plan};
 use chare_device::DeviceBuffer;

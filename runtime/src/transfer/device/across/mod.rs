@@ -29,7 +29,7 @@ pub(super) use answering::{asked, done, given};
 pub(super) use pinned::{as_memory, landed_memory};
 pub(super) use saying::{send, send_done};
 
-use super::ending::lend;
+use super::continuing::lend;
 use super::ends::{End, Origin};
 use crate::model::nocopy::{
     Arrived, Descriptor, DeviceDescriptor, Given, Leaving, LeavingDevice, Lender, Local, NocopyKind,

@@ -13,14 +13,7 @@
 //! 2. The lowest node of a host leads it; the root leads its own. So a message to all nodes goes to each other host once, whichever node
 //!    is the root and however nodes are spread over hosts.
 
-mod hosts;
-mod ring;
-
-pub(crate) use ring::BRANCHES;
-
 use crate::model::ids::{NodeId, PeId};
-use hosts::{HostPosition, Hosts};
-use ring::Ring;
 use std::sync::Arc;
 
 /// The nodes of a job, with equally many PEs each, numbered node by node.
@@ -130,6 +123,88 @@ impl Topology {
 /// Which of a host's nodes leads it, in the tree whose root has the place `top`.
 fn leading(host: u32, top: HostPosition) -> u32 {
     if host == top.host { top.position } else { 0 }
+}
+
+/// Children of a place: enough for the tree to be shallow, few enough that the first place is not the bottleneck.
+pub(crate) const BRANCHES: u32 = 4;
+
+/// Numbered places in a circle, which form a tree from any first place on, level by level: so many places, and the first of the tree over
+/// them.
+#[derive(Clone, Copy)]
+struct Ring {
+    first: u32,
+    len: u32,
+}
+
+impl Ring {
+    /// The places right below one.
+    fn below(self, at: u32) -> impl Iterator<Item = u32> {
+        let Self { first, len } = self;
+        let rank = u64::from((at + len - first) % len);
+        (1..=u64::from(BRANCHES))
+            .map(move |branch| rank * u64::from(BRANCHES) + branch)
+            .filter(move |child| *child < u64::from(len))
+            .map(move |child| (child as u32 + first) % len)
+    }
+
+    /// The place right above one; `None` for the first.
+    fn above(self, at: u32) -> Option<u32> {
+        let Self { first, len } = self;
+        let rank = (at + len - first) % len;
+        (rank > 0).then(|| ((rank - 1) / BRANCHES + first) % len)
+    }
+}
+
+/// The place of a node: its host, and which of the host's nodes it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct HostPosition {
+    host: u32,
+    position: u32,
+}
+
+/// The hosts, in the order of their lowest nodes.
+#[derive(PartialEq, Eq, Debug)]
+struct Hosts {
+    /// By node.
+    places: Box<[HostPosition]>,
+    /// By host: its nodes, in order.
+    nodes: Vec<Vec<NodeId>>,
+}
+
+impl Hosts {
+    /// The hosts of nodes that say, one after another, which is the lowest on their host.
+    ///
+    /// # Panics
+    /// If a node says one that is not its own host's lowest; the nodes have agreed before.
+    fn new(lowest: &[NodeId]) -> Self {
+        let mut places: Vec<HostPosition> = Vec::with_capacity(lowest.len());
+        let mut nodes: Vec<Vec<NodeId>> = Vec::new();
+        for (node, lowest) in (0..).map(NodeId).zip(lowest) {
+            if *lowest == node {
+                nodes.push(Vec::new());
+            }
+            let host = places.get(lowest.index()).map_or(nodes.len() as u32 - 1, |place| place.host);
+            let mates = &mut nodes[host as usize];
+            places.push(HostPosition { host, position: mates.len() as u32 });
+            mates.push(node);
+            assert_eq!(mates[0], *lowest, "the lowest node of the host of {node}");
+        }
+        Self { places: places.into(), nodes }
+    }
+
+    fn place(&self, node: NodeId) -> HostPosition {
+        self.places[node.index()]
+    }
+
+    /// How many hosts there are.
+    fn count(&self) -> u32 {
+        self.nodes.len() as u32
+    }
+
+    /// The nodes of a host, in order.
+    fn nodes(&self, host: u32) -> &[NodeId] {
+        &self.nodes[host as usize]
+    }
 }
 
 #[cfg(test)]
