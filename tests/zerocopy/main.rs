@@ -7,11 +7,12 @@
 //! Left out: `pup_buffer`, which needs elements that migrate.
 
 use chare_tests::Program;
+use std::ffi::OsStr;
 use std::sync::LazyLock;
 
-/// Whose turn it is of two shapes: processes that start libfabric or MPI take a second to do so, and programs share the shapes among them.
+/// Which of two shapes is a program's, by its name: to start libfabric or MPI takes up to a second, so programs share the shapes among them.
 fn turn(program: &Program) -> usize {
-    program.path().as_os_str().len() % 2
+    program.path().file_name().map_or(0, OsStr::len) % 2
 }
 
 /// Ways to lay a job out over so many PEs: in one process, and in several over each path between them. Instead of these,
@@ -32,7 +33,6 @@ fn layouts(program: &Program) -> Vec<String> {
             if position % 2 == 0 { ["+n 2", "+n 4", "+n 3 +p 2"] } else { ["+n 2", "+n 2 +p 2", "+n 6"] };
         layouts.extend(shapes.map(|shape| format!("{shape} {path}")));
     }
-    #[cfg(feature = "ofi")]
     layouts.extend(over_libfabric(turn(program)));
     layouts
 }
@@ -45,6 +45,11 @@ fn over_libfabric(turn: usize) -> Vec<String> {
         [[("tcp;ofi_rxm", "+n 2 +p 2"), ("net", "+n 2")], [("tcp;ofi_rxm", "+n 4"), ("shm", "+n 3")]][turn];
     let shapes = shapes.into_iter().filter(|(provider, _)| here.contains(provider));
     shapes.map(|(provider, shape)| format!("{shape} +lrts ofi +ofi {provider}")).collect()
+}
+
+#[cfg(not(feature = "ofi"))]
+fn over_libfabric(_: usize) -> Vec<String> {
+    Vec::new()
 }
 
 /// Whether the kernel lets processes of this machine copy each other's memory: asked once, by whoever wants to know.

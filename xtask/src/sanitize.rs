@@ -12,8 +12,7 @@ use clap::ValueEnum;
 const TARGET: &str = "--target x86_64-unknown-linux-gnu";
 
 /// Without the checks of how much memory is used: a sanitizer keeps freed memory for a while, to notice who still uses it. Nor those with few
-/// addresses, of which a sanitizer takes terabytes.
-/// Nor the one check that a process ends by a fault of memory, which a sanitizer reports instead.
+/// addresses, of which a sanitizer takes terabytes, nor the one check that a process ends by a fault of memory, which a sanitizer reports instead.
 const STEPS: [(&str, &str, &str); 7] = [
     ("layout", "test --no-fail-fast", "-p chare-layout --lib --tests"),
     ("device", "test --no-fail-fast", "-p chare-device --lib --tests -- --skip a_host_that_touches"),

@@ -20,6 +20,7 @@ mod names;
 mod proxy;
 mod register;
 mod section;
+mod travelling;
 
 use crate::ast::Chare;
 pub(crate) use entry_trait::expand_trait;
@@ -36,7 +37,7 @@ pub(crate) fn expand(chare: &Chare) -> TokenStream {
     let registration = register::registration(chare);
     let entries = chare.entries.iter().enumerate().map(|(index, _)| entry::marker(chare, index));
     let awaited = awaited::declarations(chare);
-    let travelling = movement::implementations(chare);
+    let travelling = travelling::implementations(chare);
     let proxies = proxy::implementations(chare);
     let section = section::implementation(chare);
     let hints = hints::hints(chare);

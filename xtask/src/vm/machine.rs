@@ -1,4 +1,4 @@
-//! Guests under qemu: started, watched and ended; and the script of a guest, which is the command as a shell of its own reads it.
+//! Guests under qemu: started, watched and ended.
 //!
 //! 1. Hosts and guests speak through one directory per guest, shared by 9p: `settings` and `job` go in, `out`, `err` and `status`
 //!    come out. So no output is lost when a guest dies.
@@ -7,6 +7,7 @@
 
 use super::image::Image;
 use super::options::Machine;
+use super::script::{quote, script};
 use super::tool::Failure;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -145,36 +146,4 @@ fn can_virtualize() -> bool {
     let flags = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let has_flag = flags.split_whitespace().any(|word| word == "vmx" || word == "svm");
     has_flag && fs::File::options().read(true).write(true).open("/dev/kvm").is_ok()
-}
-
-/// A word as a shell reads it.
-pub(super) fn quote(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-/// The script of the guest: the command, in the same directory.
-pub(super) fn script(machine: &Machine) -> String {
-    let mut script = String::new();
-    for variable in &machine.environment {
-        let (name, value) = variable.split_once('=').unwrap_or((variable, ""));
-        script += &format!("export {name}={}\n", quote(value));
-    }
-    let directory = std::env::current_dir().unwrap_or_default();
-    script += &format!("cd {} 2>/dev/null\n", quote(&directory.to_string_lossy()));
-    let words: Vec<String> = machine.command.iter().map(|word| quote(word)).collect();
-    script + &format!("exec {}\n", words.join(" "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quote;
-    use std::process::Command;
-
-    #[test]
-    fn words_survive_a_shell() {
-        for word in ["/a b/c", "it's", "$HOME;x", ""] {
-            let echo = Command::new("sh").args(["-c", &format!("printf %s {}", quote(word))]).output();
-            assert_eq!(echo.expect("there is a shell").stdout, word.as_bytes());
-        }
-    }
 }

@@ -9,6 +9,7 @@ mod iwarp;
 mod job;
 mod machine;
 mod options;
+mod script;
 pub(crate) mod suite;
 mod tool;
 

@@ -9,11 +9,12 @@
 //! 4. When no arena has room, a new one is made: twice as long as the last, or as long as the request needs.
 //! 5. An arena that stays empty for a while gives its pages back to the system, unless it is short; it stays mapped, as zeros. Before
 //!    it is used again it is backed again, as a whole, so that a full machine is an error there, too.
-//! 6. The pages of an arena that grew are put together to huge ones, one at a time, while nobody has anything to do (`backing`).
+//! 6. The pages of an arena that grew are put together to huge ones, one at a time, while nobody has anything to do (`huge_pages`).
 
 #![expect(unsafe_code, reason = "hands out parts of shared mappings as owned memory")]
 
 mod backing;
+mod huge_pages;
 mod row;
 
 pub(in crate::host) use row::reserve;
@@ -23,7 +24,8 @@ use crate::host::link::Link;
 use crate::ids::NodeId;
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping};
 use crate::memory::{MemoryMut, Share};
-use backing::{Backing, EMPTY_FOR, PAUSE, Pace, REST, SmallPages};
+use backing::{Backing, EMPTY_FOR};
+use huge_pages::{PAUSE, Pace, REST, SmallPages};
 use offset_allocator::{Allocation, Allocator};
 use parking_lot::Mutex;
 use row::Rows;
