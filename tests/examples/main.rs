@@ -281,12 +281,12 @@ fn a_product_of_matrices_is_put_together_from_its_tiles() {
 
 #[test]
 fn ddtbench_lands_every_kernel_where_it_belongs() {
-    let said = pass("ddtbench", "--verify --repeats 1 +p 2");
+    let said = pass("ddtbench", "--verify --repeats 1 +n 2");
     assert!(said.contains("verified 69 kernels both ways"), "{said}");
     // One and several arrays, boxes, lists, and a transposition.
     let names = ["WRF_x_sa", "NAS_LU_y", "LAMMPS_full", "SPECFEM3D_cm", "SPECFEM3D_mt", "FFT2"];
     let some = names.map(|name| format!("--kernel {name} ")).concat();
-    for path in ["", "+n 2", "+n 2 +nolocal", "+n 2 +noshm", "+n 2 +lrts emulated", "+n 3 +p 2 +shuffle 5"] {
+    for path in ["", "+p 2", "+n 2 +nolocal", "+n 2 +noshm", "+n 2 +lrts emulated", "+n 3 +p 2 +shuffle 5"] {
         let said = pass("ddtbench", &format!("{some} --verify --repeats 3 {path}"));
         assert!(said.contains("verified 26 kernels both ways"), "{path}: {said}");
     }
