@@ -19,12 +19,7 @@ struct Check {
 const SMALL_QUEUES: &str = "FI_UNIVERSE_SIZE=16";
 
 const CHECKS: [Check; 9] = [
-    Check {
-        name: "guest: conformance",
-        options: &[],
-        runs: Runs::Test("conformance"),
-        arguments: "verbs:: --skip vectors::prefix",
-    },
+    Check { name: "guest: conformance", options: &[], runs: Runs::Test("conformance"), arguments: "verbs::" },
     Check {
         name: "guest: programs",
         options: &["--env", "CHARE_TEST_CABLE=rxe1,rxe2"],
