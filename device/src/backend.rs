@@ -7,12 +7,14 @@
 
 use crate::memory::mapping::{Domain, Mapping};
 use crate::memory::span::Span;
+use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
 use crate::words::info::{Info, Priority};
 use chare_layout::Plan;
 use rustix::fd::OwnedFd;
 use std::any::Any;
 use std::ffi::c_void;
+use std::io;
 use std::sync::Arc;
 
 /// A device.
@@ -119,11 +121,29 @@ pub(crate) trait Queue: Send + Sync {
     /// Calls when all before is done, or the device is lost, on a thread that must not be kept, and must not use the device.
     fn call(&self, call: Call) -> Result<(), DeviceError>;
 
+    /// Waits, on this thread, until all before is done, or the device is lost.
+    fn finish(&self) -> Result<(), DeviceError> {
+        sleep_until_done(self)
+    }
+
     /// Keeps memory until all before is done.
     fn keep(&self, span: Span) -> Result<(), DeviceError>;
 
     /// What the kind of device calls it; null where it has no name for it.
     fn raw(&self) -> *mut c_void;
+}
+
+/// Has a queue ring when all it was given is done, and sleeps until then.
+pub(crate) fn sleep_until_done(queue: &(impl Queue + ?Sized)) -> Result<(), DeviceError> {
+    let refused = |error: io::Error| DeviceError::Refused {
+        operation: "waiting for a stream",
+        device: "the host".to_owned(),
+        cause: error.to_string(),
+    };
+    let bell = Bell::new().map_err(refused)?;
+    let rung = bell.clone();
+    queue.call(Box::new(move || rung.ring()))?;
+    bell.wait().map_err(refused)
 }
 
 /// What fires when a queue is that far.

@@ -74,6 +74,8 @@ pub use model::choice::{Choice, Facts, Leg};
 pub use passed::Passed;
 pub use software::Software;
 pub use software::faults::Faults;
+#[cfg(feature = "sim")]
+pub use software::virtual_time::{DeviceSpeeds, VirtualTime};
 pub use stream::{Lanes, Stream};
 pub use values::{ValuesBy, deserialize_by};
 pub use words::bell::Bell;

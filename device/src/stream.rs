@@ -204,6 +204,14 @@ impl Stream {
         self.queue.call(Box::new(move || bell.ring()))
     }
 
+    /// Waits, on this thread, until the stream has done all that it was given so far, or the device is lost.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] and [`DeviceError::Lost`].
+    pub(crate) fn finish(&self) -> Result<(), DeviceError> {
+        self.queue.finish()
+    }
+
     /// Has the stream call when it has done all that it was given so far, or the device is lost: an [event](Self::record) that was recorded
     /// before says which, later. The closure runs on a thread that serves others, too: it must not wait, and must not use the device, nor
     /// its events.

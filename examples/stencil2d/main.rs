@@ -5,9 +5,9 @@
 //! is. Its device sweeps it, by a kernel on the tile's stream (`kernel`); the host sees no point of the field before it compares all of them.
 //!
 //! ```text
-//! cargo run --release --example stencil2d -- +n 2 --device software --verify
-//! cargo run --release --features cuda --example stencil2d -- +n 2 --device cuda --size 2048 2048 --verify
-//! cargo run --release --example stencil2d -- +p 4 --device software --compare       beside an exchange by hand
+//! cargo run --release --example stencil2d -- --verify +n 2 +device software
+//! cargo run --release --features cuda --example stencil2d -- --size 2048 2048 --verify +n 2 +device cuda
+//! cargo run --release --example stencil2d -- --compare +p 4 +device software       beside an exchange by hand
 //! ```
 
 mod field;
@@ -16,7 +16,6 @@ mod sweep;
 mod tile;
 
 use chare::Program;
-use chare::devices::DeviceChoice;
 use chare::prelude::*;
 use chare_examples::start;
 use clap::Parser;
@@ -38,9 +37,6 @@ struct Options {
     /// How often the field is swept
     #[arg(long, default_value_t = 10)]
     steps: u32,
-    /// Where the fields lie: cuda, or software, or software:N devices
-    #[arg(long, value_name = "KIND", default_value_t = DeviceChoice::software(1))]
-    device: DeviceChoice,
     /// Compare the field with what one loop computes
     #[arg(long)]
     verify: bool,
@@ -114,5 +110,5 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    program.device(options.device).run(move |_arguments| run(problem, options.compare))
+    program.run(move |_arguments| run(problem, options.compare))
 }

@@ -59,6 +59,6 @@ fn a_job_that_names_devices_does_not_start_without_them() {
     };
     for layout in ["", "+n 2"] {
         refused(run(probe(&format!("lend +device cuda {layout}"))));
-        refused(Program::example("stencil2d").run(&format!("--device cuda {layout}")));
+        refused(Program::example("stencil2d").run(&format!("+device cuda {layout}")));
     }
 }

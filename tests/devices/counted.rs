@@ -60,12 +60,12 @@ fn a_view_that_is_passed_on_is_mapped_from_who_made_it() {
 fn steps_of_a_turn_are_one_launch_and_short_faces_travel_with_their_calls() {
     let stencil = Program::example("stencil2d");
     // Nine tiles: forty faces a sweep, which one PE has before it rests.
-    let [alone] = &said_by(&stencil, "--size 48 48 --tiles 3 3")[..] else {
+    let [alone] = &said_by(&stencil, "--size 48 48 --tiles 3 3 +device software")[..] else {
         panic!("one node has one device")
     };
     assert_eq!(count(alone, "stepped"), 400, "{alone}");
     assert!(count(alone, "launches") <= 20, "{alone}");
-    for ways in said_by(&stencil, "+n 2 +nolocal") {
+    for ways in said_by(&stencil, "+n 2 +nolocal +device software") {
         assert_eq!((count(&ways, "stepped"), count(&ways, "short")), (20, 40), "{ways}");
         assert!(ways.contains("chunks out 0 ") && count(&ways, "launches") < 60, "{ways}");
     }

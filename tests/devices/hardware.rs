@@ -39,7 +39,7 @@ fn a_field_is_swept_right_on_hardware() {
     }
     for layout in ["", "+p 4", "+n 2", "+n 2 +nolocal"] {
         let said =
-            Program::example("stencil2d").pass(&format!("--size 512 512 --verify --device cuda {layout}"));
+            Program::example("stencil2d").pass(&format!("--size 512 512 --verify +device cuda {layout}"));
         assert!(said.contains("the field is right"), "{layout}: {said}");
     }
 }

@@ -40,6 +40,14 @@ fn buffers_travel_between_hosts() {
     }
 }
 
+#[cfg(feature = "sim")]
+#[test]
+fn buffers_travel_in_a_simulated_job() {
+    for layout in ["+sim 1 +p 2", "+sim 2 +hosts 2 +seed 5"] {
+        pass(&format!("--devices-only {layout} +device software"));
+    }
+}
+
 /// Two MiB of pinned memory, much less than what is on its way.
 #[test]
 fn crowds_of_long_buffers_pass_through_little_pinned_memory() {

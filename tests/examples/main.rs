@@ -249,11 +249,11 @@ fn stencil2d_sweeps_fields_on_devices_as_one_loop_does() {
         "+n 3 +p 2 --tiles 3 2 --size 30 20",
         "+n 2 +nolocal --tiles 1 3 --size 20 600",
     ] {
-        let said = pass("stencil2d", &format!("--verify {shape}"));
+        let said = pass("stencil2d", &format!("--verify +device software {shape}"));
         assert!(said.contains("the field is right"), "{shape}: {said}");
     }
     for shape in ["+p 4", "+n 2 +p 2"] {
-        let said = pass("stencil2d", &format!("--verify --compare --steps 3 {shape}"));
+        let said = pass("stencil2d", &format!("--verify --compare --steps 3 +device software {shape}"));
         let ways: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("exchange by ")).collect();
         assert!(
             matches!(ways[..], [by_hand, nocopy] if by_hand.starts_with("hand: ") && nocopy.starts_with("nocopy ")),
@@ -261,7 +261,7 @@ fn stencil2d_sweeps_fields_on_devices_as_one_loop_does() {
         );
         assert!(said.contains("the field is right"), "{shape}: {said}");
     }
-    let none = run("stencil2d", "--device none");
+    let none = run("stencil2d", "+device none");
     assert_eq!(none.code, Some(1), "{none:?}");
     assert!(none.stderr.contains("no device: ") && none.stderr.contains("+device software"), "{none:?}");
 }
@@ -352,10 +352,9 @@ fn mistakes_are_answered_in_plain_words() {
 }
 
 /// Examples that end by themselves, with arguments by which they are short. Not among them: `service`, which serves sockets and threads
-/// outside its job; `pingpong`, which measures paths between processes; `stencil2d`, whose fields lie on devices; and three of the zero-copy
-/// examples that move gigabytes.
+/// outside its job; `pingpong`, which measures paths between processes; and three of the zero-copy examples that move gigabytes.
 #[cfg(feature = "sim")]
-const SIMULATED: [(&str, &str); 32] = [
+const SIMULATED: [(&str, &str); 33] = [
     ("alltoall", "--messages 20 --burst 7"),
     ("amr", "--generations 8 --pairs 2 +balancer random"),
     ("balanced_stencil3d", "--blocks 3 --points 2 --sweeps 2 --steps 8 --every 2 +balancer rotate"),
@@ -385,6 +384,7 @@ const SIMULATED: [(&str, &str); 32] = [
     ("simple_vec", ""),
     ("simple_zero_copy", ""),
     ("sssp", "--vertices 300 --degree 3"),
+    ("stencil2d", "--size 32 32 --tiles 4 4 --verify --compare +device software:2"),
     ("uts", "--root 60 --grain 20"),
     ("wave2d", "--tiles 3 --points 9 --steps 20"),
     ("zcpy_immediate", ""),

@@ -9,7 +9,6 @@ use crate::buffer::shared::DeviceBuffer;
 use crate::memory::pinned::Pinned;
 use crate::method::{Method, Way};
 use crate::stream::{Lanes, Stream};
-use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
 use bytemuck::Pod;
 use chare_layout::Plan;
@@ -19,18 +18,6 @@ use std::sync::Arc;
 /// Bytes of a piece, as long as there is pinned memory for it; and the shortest that is tried.
 const PIECE_BYTES: usize = 1 << 20;
 const PIECE_BYTES_MIN: usize = 4 << 10;
-
-/// Waits for a stream, on this thread.
-fn wait(on: &Stream) -> Result<(), DeviceError> {
-    let refused = |error| DeviceError::Refused {
-        operation: "waiting for a stream",
-        device: "the host".to_owned(),
-        cause: format!("{error}"),
-    };
-    let bell = Bell::new().map_err(refused)?;
-    on.ring(&bell)?;
-    bell.wait().map_err(refused)
-}
 
 /// Has a command given for each piece of so many bytes; pieces get shorter where there is no room.
 pub(crate) fn in_pieces(
@@ -44,7 +31,7 @@ pub(crate) fn in_pieces(
         match give(at..end) {
             Ok(()) => at = end,
             Err(DeviceError::NoRoom { .. }) if most > PIECE_BYTES_MIN => {
-                wait(on)?;
+                on.finish()?;
                 most /= 2;
             }
             Err(error) => return Err(error),
@@ -77,7 +64,7 @@ impl<T: Pod> DeviceBuffer<T> {
         let source = self.clone().into_bytes();
         in_pieces(on, source.len(), |piece| {
             let mut landed = source.part(piece.clone()).read(on)?;
-            wait(on)?;
+            on.finish()?;
             bytes[piece].copy_from_slice(landed.elements()?.expect("the stream is past it"));
             Ok(())
         })?;

@@ -16,7 +16,7 @@ use crate::words::error::DeviceError;
 use chare_layout::Plan;
 use std::any::Any;
 use std::ffi::{CStr, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The kernels of `kernels/step.cu`, by the bits of their words.
 pub(crate) struct Kernels {
@@ -58,6 +58,9 @@ impl Kernels {
 /// Fields are dropped in this order: the context is the last.
 pub(crate) struct CudaQueue {
     stream: Stream,
+    /// Where the host is called, made at the first call: a stream rests until the host's function has returned, and this one has nothing
+    /// else to do.
+    calls: OnceLock<Stream>,
     kept: Arc<Kept>,
     kernels: Arc<Kernels>,
     tables: Arc<Tables>,
@@ -73,7 +76,7 @@ impl CudaQueue {
         stream: Stream,
     ) -> Self {
         let (context, kernels, tables) = (Arc::clone(context), Arc::clone(kernels), Arc::clone(tables));
-        Self { stream, kept: Arc::default(), kernels, tables, context }
+        Self { stream, calls: OnceLock::new(), kept: Arc::default(), kernels, tables, context }
     }
 
     /// Gives the stream a command that uses memory, and keeps that until the stream is past it.
@@ -110,6 +113,15 @@ impl CudaQueue {
             // SAFETY: the caller's promise; the spans, and those of the tables, are kept until the stream is past them.
             staged.iter().try_for_each(|(launch, table)| unsafe { self.launch(launch, table.as_ref()) })
         })
+    }
+
+    /// The stream of calls, in the context that was entered.
+    fn calls(&self) -> Result<&Stream, Code> {
+        if let Some(calls) = self.calls.get() {
+            return Ok(calls);
+        }
+        let made = Stream::new(true)?;
+        Ok(self.calls.get_or_init(|| made))
     }
 
     fn stage(&self, table: &[u8]) -> Result<Span, DeviceError> {
@@ -245,7 +257,12 @@ impl Queue for CudaQueue {
 
     fn call(&self, call: Call) -> Result<(), DeviceError> {
         self.context.enter()?;
-        self.stream.call(call).map_err(|code| self.context.fault("a call back", code))
+        let given = self.kept.record(&self.stream).and_then(|here| {
+            let calls = self.calls()?;
+            calls.wait(&here)?;
+            calls.call(call)
+        });
+        given.map_err(|code| self.context.fault("a call back", code))
     }
 
     fn keep(&self, span: Span) -> Result<(), DeviceError> {

@@ -6,8 +6,10 @@ use crate::backend::{Backend, Queue};
 use crate::memory::mapping::{Domain, Mapping};
 use crate::software::faults::{Chances, Faults};
 use crate::software::mapped::{Mapped, Ranges};
-use crate::software::queue::SoftwareQueue;
+use crate::software::queue::{Carrier, SoftwareQueue};
 use crate::software::shared::Shared;
+#[cfg(feature = "sim")]
+use crate::software::virtual_time::InTime;
 use crate::words::error::DeviceError;
 use crate::words::info::{Info, Priority};
 use parking_lot::Mutex;
@@ -26,13 +28,38 @@ pub(crate) struct SoftwareBackend {
     next: AtomicU64,
     /// All memory of the device that is mapped here, for who adopts some.
     mapped: Mutex<Vec<Weak<Ranges>>>,
+    /// Where it is in virtual time, if it is there and not in the machine's.
+    #[cfg(feature = "sim")]
+    in_time: Option<InTime>,
 }
 
 impl SoftwareBackend {
     pub(crate) fn new(info: Info, faults: Faults) -> Self {
         let chances = Mutex::new(faults.chances(0));
         let shared = Arc::new(Shared::new(Arc::new(info)));
-        Self { shared, faults, chances, next: AtomicU64::new(1), mapped: Mutex::default() }
+        Self {
+            shared,
+            faults,
+            chances,
+            next: AtomicU64::new(1),
+            mapped: Mutex::default(),
+            #[cfg(feature = "sim")]
+            in_time: None,
+        }
+    }
+
+    /// The same device in virtual time.
+    #[cfg(feature = "sim")]
+    pub(super) fn at(self, in_time: InTime) -> Self {
+        Self { in_time: Some(in_time), ..self }
+    }
+
+    fn carrier(&self, chances: Chances) -> Result<Carrier, DeviceError> {
+        #[cfg(feature = "sim")]
+        if let Some(in_time) = &self.in_time {
+            return Ok(Carrier::Virtual(in_time.stream(&self.shared, chances)));
+        }
+        Carrier::thread(&self.shared, chances)
     }
 
     fn remember(&self, mapped: &Mapped) {
@@ -98,7 +125,7 @@ impl Backend for SoftwareBackend {
     fn queue(&self, _priority: Priority) -> Result<Box<dyn Queue>, DeviceError> {
         self.admit("making a stream")?;
         let numbers = self.next.fetch_add(2, Ordering::Relaxed);
-        let chances = [numbers, numbers + 1].map(|number| self.faults.chances(number));
-        Ok(Box::new(SoftwareQueue::start(&self.shared, chances)?))
+        let [here, there] = [numbers, numbers + 1].map(|number| self.faults.chances(number));
+        Ok(Box::new(SoftwareQueue::new(&self.shared, self.carrier(there)?, here)))
     }
 }

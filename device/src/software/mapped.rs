@@ -151,7 +151,18 @@ impl Drop for Ranges {
 
 /// Where the device's threads find the first byte of a span; valid as long as the span.
 pub(crate) fn working_address(span: &Span) -> *mut u8 {
-    let mapping: &dyn Any = span.arena().mapping();
-    let mapped: &Mapped = mapping.downcast_ref().expect("streams check whose memory it is");
+    let mapped = mapped(span);
     mapped.ranges.working.wrapping_add(mapped.start + span.offset() as usize)
+}
+
+/// Whether a span lies in pinned memory of the host.
+#[cfg(feature = "sim")]
+pub(crate) fn is_pinned(span: &Span) -> bool {
+    let Ranges { working, seen, .. } = &*mapped(span).ranges;
+    working == seen
+}
+
+fn mapped(span: &Span) -> &Mapped {
+    let mapping: &dyn Any = span.arena().mapping();
+    mapping.downcast_ref().expect("streams check whose memory it is")
 }

@@ -2,22 +2,26 @@
 //!
 //! 1. Device memory is a memfd that is mapped twice: at the address that users hold nobody can read or write, the device's own
 //!    threads use the other one (`mapped`), and so does a network that registers it.
-//! 2. A stream is a queue and a thread (`queue`, `worker`), an event an atomic word (`signal`).
-//! 3. A kernel of the user is a closure that the stream's thread calls (`kernel`).
+//! 2. A stream is a queue and a thread (`queue`), an event an atomic word (`signal`).
+//! 3. A kernel of the user is a closure that the stream's thread calls (`command`).
 //! 4. Delays, refusals and loss are drawn from a seed (`faults`).
+//! 5. In a simulated job there are no threads: commands take virtual time (`virtual_time`).
 
 mod backend;
+mod command;
 pub(crate) mod faults;
-mod kernel;
 pub(crate) mod mapped;
 mod queue;
 mod shared;
 mod signal;
-mod worker;
+#[cfg(feature = "sim")]
+pub(crate) mod virtual_time;
 
 use crate::device::Device;
 use crate::software::backend::SoftwareBackend;
 use crate::software::faults::Faults;
+#[cfg(feature = "sim")]
+use crate::software::virtual_time::{InTime, VirtualTime};
 use crate::words::info::{Info, Uuid};
 
 /// What to open as a software device.
@@ -61,6 +65,18 @@ impl Default for Software {
 impl Software {
     /// Opens the device. Costs nothing until it is used; each opening has memory of its own.
     pub fn open(self) -> Device {
+        Device::new(Box::new(self.backend()))
+    }
+
+    /// Opens the device in virtual time, as `owner`'s, whose number [`VirtualTime::next`] tells. Its engines are those of the device of this
+    /// number of the `host`, whoever has opened it.
+    #[cfg(feature = "sim")]
+    pub fn open_within(self, time: &VirtualTime, owner: u64, host: u64) -> Device {
+        let in_time = InTime::new(time, owner, (host, self.ordinal));
+        Device::new(Box::new(self.backend().at(in_time)))
+    }
+
+    fn backend(self) -> SoftwareBackend {
         let mut uuid = *b"chare-softw.0000";
         uuid[12..].copy_from_slice(&self.ordinal.to_be_bytes());
         let info = Info {
@@ -73,7 +89,7 @@ impl Software {
             is_exportable: self.is_exportable,
             is_registrable: self.is_registrable,
         };
-        Device::new(Box::new(SoftwareBackend::new(info, self.faults)))
+        SoftwareBackend::new(info, self.faults)
     }
 }
 

@@ -1,37 +1,76 @@
-//! Queue of a stream of a software device: commands on their way to the stream's thread.
+//! Queue of a stream of a software device: commands on their way to the stream's thread, or to the virtual time in which they happen.
+//!
+//! Since the device is lost, commands are dropped with the memory they keep, and who is to be called is called: a sleeper then sees the error. The
+//! thread ends when nobody can give it commands any more and all are done.
 
 #![expect(unsafe_code, reason = "implements a trait whose copies are unsafe")]
 
+#[cfg(feature = "sim")]
+use crate::backend::sleep_until_done;
 use crate::backend::{Call, Kernel, Queue, Rows, Signal, Step};
 use crate::memory::span::Span;
+use crate::software::command::{Command, Work};
 use crate::software::faults::Chances;
 use crate::software::shared::Shared;
 use crate::software::signal::SoftwareSignal;
-use crate::software::worker::{COPY, Command, KERNEL, STEP, ZERO, work};
+#[cfg(feature = "sim")]
+use crate::software::virtual_time::VirtualStream;
 use crate::words::error::DeviceError;
 use chare_layout::Plan;
 use parking_lot::Mutex;
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 pub(crate) struct SoftwareQueue {
     shared: Arc<Shared>,
-    commands: Sender<Command>,
+    carrier: Carrier,
     chances: Mutex<Chances>,
 }
 
-impl SoftwareQueue {
-    /// Starts the stream's thread.
-    pub(crate) fn start(shared: &Arc<Shared>, chances: [Chances; 2]) -> Result<Self, DeviceError> {
-        let [here, there] = chances;
+/// Who carries commands out.
+pub(super) enum Carrier {
+    Thread(Sender<Command>),
+    #[cfg(feature = "sim")]
+    Virtual(VirtualStream),
+}
+
+impl Carrier {
+    /// A thread of the stream's own.
+    pub(super) fn thread(shared: &Arc<Shared>, chances: Chances) -> Result<Self, DeviceError> {
         let (commands, receiver) = channel();
         let worked = Arc::clone(shared);
         let thread = std::thread::Builder::new().name("software-stream".to_owned());
-        let started = thread.spawn(move || work(&receiver, &worked, there));
+        let started = thread.spawn(move || work(&receiver, &worked, chances));
         started.map_err(|error| DeviceError::refused(shared.info(), "starting a stream", error))?;
-        Ok(Self { shared: Arc::clone(shared), commands, chances: Mutex::new(here) })
+        Ok(Self::Thread(commands))
+    }
+}
+
+/// Does commands until there is nobody left who could send any.
+fn work(commands: &Receiver<Command>, shared: &Shared, mut chances: Chances) {
+    for command in commands {
+        let delay = chances.delay();
+        if !delay.is_zero() && shared.check().is_ok() {
+            std::thread::sleep(delay);
+        }
+        command.strike(shared, &mut chances);
+        let is_lost = shared.check().is_err();
+        match command {
+            Command::Call(call) => call(),
+            _ if is_lost => {}
+            Command::Work(work) => work.carry_out(shared),
+            Command::Fire(signal) => signal.fire(),
+            Command::Wait(signal) => signal.sleep_until_fired(),
+            Command::Keep(span) => drop(span),
+        }
+    }
+}
+
+impl SoftwareQueue {
+    pub(super) fn new(shared: &Arc<Shared>, carrier: Carrier, chances: Chances) -> Self {
+        Self { shared: Arc::clone(shared), carrier, chances: Mutex::new(chances) }
     }
 
     fn send(&self, operation: &'static str, command: Command) -> Result<(), DeviceError> {
@@ -39,34 +78,44 @@ impl SoftwareQueue {
         if self.chances.lock().refuses() {
             return Err(DeviceError::refused(self.shared.info(), operation, "its faults said so"));
         }
-        self.commands.send(command).expect("the stream's thread lives as long as this end");
+        match &self.carrier {
+            Carrier::Thread(commands) => {
+                commands.send(command).expect("the stream's thread lives as long as this end");
+            }
+            #[cfg(feature = "sim")]
+            Carrier::Virtual(stream) => stream.give(command),
+        }
         Ok(())
+    }
+
+    fn send_work(&self, work: Work) -> Result<(), DeviceError> {
+        self.send(work.name(), Command::Work(work))
     }
 }
 
 impl Queue for SoftwareQueue {
     unsafe fn copy(&self, from: Span, to: Span) -> Result<(), DeviceError> {
-        self.send(COPY, Command::Copy(from, to))
+        self.send_work(Work::Copy(from, to))
     }
 
     unsafe fn copy_rows(&self, rows: Rows, from: Span, to: Span) -> Result<(), DeviceError> {
-        self.send(COPY, Command::CopyRows(rows, from, to))
+        self.send_work(Work::CopyRows(rows, from, to))
     }
 
     unsafe fn step(&self, plan: Arc<Plan>, from: Span, to: Span) -> Result<(), DeviceError> {
-        self.send(STEP, Command::Steps(vec![Step { plan, from, to }]))
+        self.send_work(Work::Steps(vec![Step { plan, from, to }]))
     }
 
     unsafe fn step_all(&self, steps: Vec<Step>) -> Result<(), DeviceError> {
-        self.send(STEP, Command::Steps(steps))
+        self.send_work(Work::Steps(steps))
     }
 
     unsafe fn zero(&self, span: Span) -> Result<(), DeviceError> {
-        self.send(ZERO, Command::Zero(span))
+        self.send_work(Work::Zero(span))
     }
 
     unsafe fn compute(&self, kernel: Kernel, sources: Vec<Span>, target: Span) -> Result<(), DeviceError> {
-        self.send(KERNEL, Command::Compute(kernel, sources, target))
+        self.send_work(Work::Compute(kernel, sources, target))
     }
 
     fn record(&self) -> Result<Arc<dyn Signal>, DeviceError> {
@@ -83,6 +132,14 @@ impl Queue for SoftwareQueue {
 
     fn call(&self, call: Call) -> Result<(), DeviceError> {
         self.send("a call back", Command::Call(call))
+    }
+
+    #[cfg(feature = "sim")]
+    fn finish(&self) -> Result<(), DeviceError> {
+        match &self.carrier {
+            Carrier::Thread(_) => sleep_until_done(self),
+            Carrier::Virtual(stream) => stream.finish(&self.shared),
+        }
     }
 
     fn keep(&self, span: Span) -> Result<(), DeviceError> {

@@ -22,15 +22,19 @@ impl SoftwareSignal {
         self.shared.notify();
     }
 
+    pub(crate) fn has_fired(&self) -> bool {
+        self.has_fired.load(Ordering::Acquire)
+    }
+
     /// Returns when it has fired, or the device is lost.
     pub(crate) fn sleep_until_fired(&self) {
-        self.shared.sleep_until(|| self.has_fired.load(Ordering::Acquire));
+        self.shared.sleep_until(|| self.has_fired());
     }
 }
 
 impl Signal for SoftwareSignal {
     fn is_complete(&self) -> Result<bool, DeviceError> {
         self.shared.check()?;
-        Ok(self.has_fired.load(Ordering::Acquire))
+        Ok(self.has_fired())
     }
 }

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "sim")]
 pub use crate::pe::costs::Costs;
+#[cfg(feature = "sim")]
+pub use chare_device::DeviceSpeeds;
 use chare_lrts::clock;
 #[cfg(feature = "sim")]
 pub use chare_lrts::simulated::{LogGops, Network, Shape};

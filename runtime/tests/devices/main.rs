@@ -1,10 +1,16 @@
 //! Device buffers as nocopy arguments between PEs of one process that share a device, on software devices in which things go wrong: moves,
 //! steps between layouts, posts, what senders are told, refusals, and lost devices.
 
-mod ended;
+#[cfg(feature = "sim")]
+#[expect(dead_code, reason = "devices choose their paths by themselves: a part is needed here")]
+#[path = "../every_path/mod.rs"]
+mod every_path;
+
 mod job;
 mod neighbour;
 mod refusals;
+#[cfg(feature = "sim")]
+mod simulated;
 mod streams;
 mod values;
 

@@ -1,11 +1,15 @@
-//! Refusals: what does not fit, what cannot be sent, and what ends with a device that is lost.
+//! Refusals: what does not fit, what cannot be sent, and what ends with a device that is lost, or with an element that is destroyed.
 
-use crate::job::{counted, end, filled, job_with, stream};
+use crate::job::{counted, end, filled, job_with, room, stream};
 use crate::neighbour::NeighbourProxy;
 use chare::devices::{self, DeviceChoice, Faults, Software, StreamCallbacks};
 use chare::prelude::*;
-use chare::{DeviceBufferMut, DeviceError, DevicePosted, DeviceReceived, Job, JobError, SendDeviceBuffer};
+use chare::{
+    ArrayOptions, DeviceBufferMut, DeviceError, DevicePosted, DeviceReceived, Job, JobError,
+    SendDeviceBuffer, SentDevice,
+};
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 #[test]
 fn posts_that_do_not_fit_come_back() {
@@ -85,4 +89,58 @@ fn a_lost_device_ends_the_job_and_names_chare_entry_and_cause() {
     assert!(words.contains("handing a device buffer back"), "{words}");
     let words = end_of(|| stream().then(Callback::ignore()));
     assert!(words.contains("a callback of a stream, given in main"), "{words}");
+}
+
+/// Lands what is sent to it, or keeps the post.
+struct Field {
+    kept: Option<Post<u32>>,
+}
+
+#[chare(array)]
+impl Field {
+    #[entry]
+    fn new() -> Self {
+        Self { kept: None }
+    }
+
+    #[entry]
+    fn land(&mut self, keeps: bool, begun: Callback<()>, #[nocopy(post)] data: DevicePosted<u32>) {
+        let _ = (keeps, begun, data);
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, keeps: &bool, begun: &Callback<()>, data: Post<u32>) {
+        if *keeps {
+            self.kept = Some(data);
+        } else {
+            let len = data.len();
+            data.post_device(room(len).into()).expect("it is as long");
+        }
+        begun.send(());
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_a_device_as_its_element_is_destroyed_ends_with_it() {
+    for nodes in [1, 2] {
+        let faults = Faults { delay: Duration::from_millis(2), seed: 7, ..Faults::default() };
+        let devices = (0..nodes).map(|_| Software { faults: faults.clone(), ..Software::default() });
+        let job = Job::in_process(nodes, 2 / nodes).device(DeviceChoice::Software(devices.collect()));
+        let code = job.run(|| async {
+            let fields = FieldProxy::create(ArrayOptions::listed(0..8).dynamic());
+            for (index, len) in
+                [(0, 4), (1, 4), (2, 4), (3, 4), (4, 50_000), (5, 50_000), (6, 50_000), (7, 50_000)]
+            {
+                let ((begun, on_begun), (sent, on_sent)) =
+                    (chare::future(), chare::future::<SentDevice<u32>>());
+                let data = SendDeviceBuffer::from(filled(&counted(len))).on_sent(on_sent);
+                fields.at(index).land(index % 4 < 2, on_begun, data);
+                begun.await;
+                fields.at(index).destroy();
+                assert_eq!(sent.await.into_buffer().len(), len as usize);
+            }
+            chare::quiescence().await;
+        });
+        assert_eq!(code.expect("the job runs"), 0, "{nodes} nodes");
+    }
 }

@@ -40,7 +40,7 @@ pub(super) fn all(folder: &Path, kind: &str, quick: bool) -> Vec<Part> {
     // What all tiles, and all players, stage at first fits the pinned memory of one process.
     for (name, layout) in STENCILS {
         let size = if quick { "--size 256 256 --steps 10" } else { "--size 4096 1024 --steps 200" };
-        let command = program(STENCIL, &format!("{size} --compare --device {kind} {layout}"));
+        let command = program(STENCIL, &format!("{size} --compare {layout} +device {kind}"));
         parts.push(Part { name, command, keeps: Keeps::Said(rows::of_stencil) });
     }
     for (name, layout) in PING_PONGS {

@@ -7,6 +7,7 @@
 
 use crate::model::ids::NodeId;
 use crate::pe::costs::Costs;
+use chare_device::DeviceSpeeds;
 use chare_lrts::Common;
 use chare_lrts::simulated::{Chance, Chances, Network};
 use rand::rngs::ChaCha8Rng;
@@ -25,6 +26,7 @@ pub(super) struct Shape {
     pub(super) network: Option<Network>,
     /// What entries cost, if they do.
     pub(super) costs: Option<Costs>,
+    pub(super) device_speeds: DeviceSpeeds,
     /// Whether events are kept.
     pub(super) is_recorded: bool,
     /// Whether the oracles watch, and nodes are looked at when `main` is over.

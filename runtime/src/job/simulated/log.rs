@@ -17,6 +17,11 @@ pub enum SimulatedEvent {
         /// Hash of its channel and its bytes.
         hash: u64,
     },
+    /// A device of a node was so far that something happened: a command began or was over, or the node was called.
+    Device {
+        /// The node.
+        node: NodeId,
+    },
     /// A PE had its turn.
     Turn {
         /// The PE.
@@ -42,6 +47,7 @@ impl fmt::Display for SimulatedEvent {
             Self::Arrival { source, target, hash } => {
                 write!(out, "a frame of {source} arrived at {target}, hash {hash:016x}")
             }
+            Self::Device { node } => write!(out, "a device of {node} went on"),
             Self::Turn { pe, did: true } => write!(out, "{pe} did something"),
             Self::Turn { pe, did: false } => write!(out, "{pe} found nothing to do"),
             Self::Leave { node } => write!(out, "{node} took leave"),

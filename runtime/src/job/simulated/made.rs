@@ -7,14 +7,15 @@ use crate::job::life::{self, ABOVE, Main, NodeOptions};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::model::topology::Topology;
-use crate::node::devices::Devices;
+use crate::node::devices::{DeviceChoice, Devices};
 use crate::node::ledger::{Ledger, Shared};
 use crate::node::{Above, Node};
 use crate::pe::panics;
 use crate::transfer::device;
+use chare_device::VirtualTime;
 use chare_lrts::reach::Reach;
 use chare_lrts::simulated::Wires;
-use chare_lrts::{Ambient, Common, LrtsError};
+use chare_lrts::{Ambient, Common, LrtsError, clock};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +29,8 @@ pub(super) struct Made {
     pub(super) nodes: Vec<Arc<Node>>,
     pub(super) ambients: Vec<Rc<Ambient>>,
     pub(super) wires: Arc<Wires>,
+    /// The time of their devices.
+    pub(super) devices: VirtualTime,
     pub(super) common: Rc<Common>,
     /// The ledger of all nodes, if the job is audited.
     pub(super) book: Option<Shared>,
@@ -38,12 +41,21 @@ pub(super) struct Made {
 /// # Errors
 /// When the program's types cannot be told apart, or the options do not fit the machine.
 pub(super) fn make(
-    &Shape { nodes, pes, hosts, seed, network, ref costs, chances, is_audited, .. }: &Shape,
+    &Shape { nodes, pes, hosts, seed, network, ref costs, device_speeds, chances, is_audited, .. }: &Shape,
     drawn: &Drawn,
     options: &NodeOptions,
 ) -> Result<Made, JobError> {
     life::check_names()?;
     let balancing = life::balancing_of(options)?;
+    let choice = match &options.device {
+        DeviceChoice::Software(devices) => DeviceChoice::Software(devices.clone()),
+        // What the machine has is no part of the job.
+        DeviceChoice::Found | DeviceChoice::None => DeviceChoice::None,
+        DeviceChoice::Cuda => {
+            let cause = "the devices of a simulated job are `+device software` or `+device software:N`";
+            return Err(JobError::Config(cause.to_owned()));
+        }
+    };
     if let Some((shape, places)) = network.and_then(|it| Some((it.shape, it.shape.nodes()?)))
         && places < u64::from(nodes)
     {
@@ -65,6 +77,7 @@ pub(super) fn make(
         Some(network) => Wires::modelled(nodes, seed, network),
         None => Wires::under(nodes, seed, chances, drawn.calm_from),
     };
+    let device_time = VirtualTime::new(device_speeds, clock::now_ns, clock::spend);
     let common = Rc::new(drawn.common());
     let ambients: Vec<Rc<Ambient>> =
         (0..nodes).map(|node| Ambient::of_job(seed, node.into(), &common)).collect();
@@ -83,7 +96,9 @@ pub(super) fn make(
         ambient.within(0, 0, || {
             let network = Reach::simulated(id, nodes, &wires, &options.network)
                 .map_err(|cause: LrtsError| JobError::Lrts { node: id, cause })?;
-            let devices = Devices::new(options.device.clone(), 0, pes);
+            let first = (id.0 - lowest[id.index()].0) * pes;
+            let devices = Devices::new(choice.clone(), first, pes);
+            let devices = devices.within(device_time.clone(), id.0.into(), host_of(id.0));
             // Each has the machine's memory for itself: what a node may keep is not to hang on how many there are.
             let mut node =
                 Node::new(id, topology.clone(), network, devices, (1, Arc::clone(&numbers)), above.clone());
@@ -96,7 +111,7 @@ pub(super) fn make(
         })
     };
     let nodes = (0..).map(NodeId).zip(&ambients).map(open).collect::<Result<_, JobError>>()?;
-    Ok(Made { nodes, ambients, wires, common, book })
+    Ok(Made { nodes, ambients, wires, devices: device_time, common, book })
 }
 
 /// Asks for an audit when `main` is over, nothing is in flight, and the nodes have had time to settle.

@@ -23,6 +23,7 @@ use crate::node::balancing::BalanceWhen;
 use crate::node::devices::DeviceChoice;
 use crate::node::seeds::Seeds;
 use crate::pe::costs::Costs;
+use chare_device::DeviceSpeeds;
 use chare_lrts::reach::ReachOptions;
 use chare_lrts::simulated::Network;
 pub use chare_lrts::simulated::{Chance, ChanceError};
@@ -41,7 +42,7 @@ use std::time::Duration;
 /// runtime draws, and what [`dice`](crate::dice()) draw; or a [model](Self::model) of the network says how long messages take, and what the job costs. Entries have to take time from [`now`](crate::now()) and chance from `dice`, and not
 /// from the machine. Time stands still within an entry, up to its end or its next `.await`: one that loops until `now` has gone on never ends,
 /// and so does one that waits for another thread or PE; [`sleep`](crate::sleep()) waits. What reaches out of the job ends it with an error: [`io`](crate::io()),
-/// [`job_handle`](crate::job_handle()). There are no devices.
+/// [`job_handle`](crate::job_handle()). Devices are [software](Self::device)'s, in the same time.
 ///
 /// Needs the feature `sim`.
 ///
@@ -74,6 +75,7 @@ impl Simulation {
         assert!(is_small, "a job of {nodes} nodes with {pes} PEs each is too large");
         let options =
             NodeOptions { pes: Pes::Number(pes), device: DeviceChoice::None, ..NodeOptions::default() };
+        let device_speeds = DeviceSpeeds::default();
         Self {
             shape: Shape {
                 nodes,
@@ -82,6 +84,7 @@ impl Simulation {
                 seed: 0,
                 network: None,
                 costs: None,
+                device_speeds,
                 is_recorded: false,
                 is_audited: false,
                 chances: Chance::USUAL.into_iter().collect(),
@@ -153,6 +156,41 @@ impl Simulation {
     /// Has entries take time, as `+costs` does.
     pub fn costs(mut self, costs: Costs) -> Self {
         self.shape.costs = Some(costs);
+        self
+    }
+
+    /// Gives each host these software devices, as `+device` does: none without this call. What they do takes virtual time, by their
+    /// [speeds](Self::device_speeds), and the same in every run. An entry that waits for them on its thread, as
+    /// [`to_vec`](crate::DeviceBuffer::to_vec) does, spends the time; one that waits for a [`Bell`](crate::devices::Bell) waits for ever.
+    /// [Measuring](crate::devices::measure) measures nothing.
+    ///
+    /// ```
+    /// use chare::devices::{self, DeviceChoice, StreamCallbacks};
+    /// use chare::{DeviceBufferMut, Simulation, sim::DeviceSpeeds};
+    ///
+    /// let speeds = DeviceSpeeds { outward: 1_000_000_000, ..DeviceSpeeds::default() };
+    /// let job = Simulation::new(1, 1).device(DeviceChoice::software(1)).device_speeds(speeds);
+    /// let outcome = job.run(|| async {
+    ///     let (device, stream) = (devices::mine().expect("a device"), devices::stream().expect("a stream"));
+    ///     let mut field = DeviceBufferMut::<u8>::new(&device, 1_000_000).expect("it has room");
+    ///     let mut landed = field.read(&stream).expect("it has room");
+    ///     let (is_here, callback) = chare::future();
+    ///     let begin = chare::now();
+    ///     stream.then(callback);
+    ///     is_here.await;
+    ///     assert!(landed.elements().expect("it is not lost").is_some());
+    ///     assert!((chare::now() - begin).as_micros() >= 1_000);
+    /// });
+    /// assert_eq!(outcome.code().unwrap(), 0);
+    /// ```
+    pub fn device(mut self, choice: DeviceChoice) -> Self {
+        self.options.device = choice;
+        self
+    }
+
+    /// Says how fast devices are.
+    pub fn device_speeds(mut self, speeds: DeviceSpeeds) -> Self {
+        self.shape.device_speeds = speeds;
         self
     }
 
@@ -250,7 +288,7 @@ impl Simulation {
     }
 
     pub(crate) fn with_options(mut self, options: NodeOptions) -> Self {
-        self.options = NodeOptions { pes: self.options.pes, device: DeviceChoice::None, ..options };
+        self.options = NodeOptions { pes: self.options.pes, ..options };
         self
     }
 }

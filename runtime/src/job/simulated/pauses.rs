@@ -49,6 +49,7 @@ impl Pauses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chare_device::DeviceSpeeds;
     use chare_lrts::simulated::Chances;
 
     #[test]
@@ -64,6 +65,7 @@ mod tests {
                 seed,
                 network: None,
                 costs: None,
+                device_speeds: DeviceSpeeds::default(),
                 is_recorded: false,
                 is_audited: false,
                 chances,

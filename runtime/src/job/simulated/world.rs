@@ -1,7 +1,7 @@
 //! World of a simulated job: its nodes, when each of its PEs has its next turn, and the one thread that lets one thing happen after another.
 //!
-//! 1. What happens next is what has the earliest moment: a frame arrives ([`Wires`]), a PE has its turn, or a node takes leave. At one
-//!    moment frames come first, then PEs by their numbers, then nodes by theirs.
+//! 1. What happens next is what has the earliest moment: a frame arrives ([`Wires`]), a device is so far ([`VirtualTime`]), a PE has its turn,
+//!    or a node takes leave. At one moment frames come first, then devices, then PEs by their numbers, then nodes by theirs.
 //! 2. A turn takes the time that it spends, and where no model describes the network some that the world's dice draw; the PE has its next
 //!    one then, and whom it has woken no earlier. A PE that rests has its next turn when what it knows of
 //!    is due, when it is woken, or when it is the one of its node, all of which rests, that looks after what has arrived. While its node
@@ -29,6 +29,7 @@ use crate::node::Node;
 use crate::node::ledger::Shared;
 use crate::pe::Pe;
 use crate::services::quiescence::Sums;
+use chare_device::VirtualTime;
 use chare_lrts::simulated::{Chance, Wires};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -89,6 +90,7 @@ pub(super) fn run(shape: &Shape, options: &NodeOptions, main: Main) -> End {
 /// A simulated job while it runs; see the file's head.
 struct World<'a> {
     wires: &'a Wires,
+    devices: &'a VirtualTime,
     cast: Cast<'a>,
     /// When each PE has its next turn, each node takes leave, and each is to look at its network.
     agenda: Agenda,
@@ -128,6 +130,7 @@ impl<'a> World<'a> {
         }
         Self {
             wires: &made.wires,
+            devices: &made.devices,
             agenda: Agenda::of(cast.pes.len() + 2 * cast.nodes.len()),
             cast,
             now: 0,
@@ -169,14 +172,17 @@ impl<'a> World<'a> {
 
     /// Lets the next thing happen; returns whether there was any.
     fn go_on(&mut self) -> bool {
-        let turn = self.agenda.first();
-        let next = self.wires.next_moment().into_iter().chain(turn.map(|(moment, _)| moment)).min();
+        let (turn, device) = (self.agenda.first(), self.devices.next());
+        let arrival = self.wires.next_moment();
+        let moments = [arrival, device.map(|(moment, _)| moment), turn.map(|(moment, _)| moment)];
+        let next = moments.into_iter().flatten().min();
         if let Some((moment, node)) = self.loss.take_if(|(at, _)| next.is_none_or(|next| *at <= next)) {
             self.lose(node, moment);
             return true;
         }
-        match (self.wires.next_moment(), turn) {
-            (Some(arrival), turn) if turn.is_none_or(|(moment, _)| arrival <= moment) => self.arrive(),
+        match (device, turn) {
+            _ if arrival.is_some() && arrival == next => self.arrive(),
+            (Some((moment, node)), _) if Some(moment) == next => self.pass(moment, NodeId(node as u32)),
             (_, Some((moment, actor))) => {
                 self.agenda.take_first();
                 (self.now, self.turn_end) = (moment, moment);
@@ -250,6 +256,14 @@ impl<'a> World<'a> {
         let (source, target) = (arrival.source, arrival.target);
         self.log.note(self.now, SimulatedEvent::Arrival { source, target, hash: arrival.hash });
         self.look_soon(target);
+    }
+
+    /// Lets a device of a node go on.
+    fn pass(&mut self, moment: u64, node: NodeId) {
+        (self.now, self.turn_end) = (moment, moment);
+        self.log.note(moment, SimulatedEvent::Device { node });
+        let first = node.0 * self.cast.nodes[node.index()].node.topology.pes_per_node();
+        self.within(first, |world| world.devices.pass());
     }
 
     fn take_turn(&mut self, actor: Actor) {

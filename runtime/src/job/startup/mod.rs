@@ -331,8 +331,8 @@ impl Program {
             );
         }
         match device {
-            DeviceChoice::Found | DeviceChoice::None => Ok(pes),
-            _ => Err("`+sim` has no devices: leave out `+device`"),
+            DeviceChoice::Cuda => Err("the devices of `+sim` are software: write `+device software`"),
+            _ => Ok(pes),
         }
     }
 

@@ -23,8 +23,10 @@ use crate::model::nocopy::{DeviceDescriptor, DeviceRefusal, GivenMemory, Leaving
 use crate::node::lending::tokens::Tokens;
 #[cfg(feature = "cuda")]
 use chare_device::Cuda;
+#[cfg(feature = "sim")]
+use chare_device::VirtualTime;
 use chare_device::{Choice, Device, DeviceError, Facts, Leg, Model, Priority, Software, Stream, Way};
-use chare_lrts::NodeId;
+use chare_lrts::{NodeId, may_block};
 use direct::Direct;
 use lanes::Streams;
 use legs::Legs;
@@ -49,11 +51,14 @@ impl<N> Held<N> {
         Ok(Self { device, streams, staging, model: OnceLock::new(), ways: Ways::default() })
     }
 
-    /// Measures the device, once. Waits for it, for about a second.
+    /// Measures the device, once. Waits for it, for about a second; who may not wait measures nothing.
     ///
     /// # Errors
     /// What the device says.
     pub(crate) fn measure(&self) -> Result<&Model, DeviceError> {
+        if !may_block() {
+            return Ok(self.model());
+        }
         if self.model.get().is_none() {
             let measured = Model::measure(&self.device)?;
             return Ok(self.model.get_or_init(|| measured));
@@ -109,6 +114,9 @@ pub(crate) struct Devices<N> {
     choice: DeviceChoice,
     /// How many PEs of the host come before this node's.
     first: u32,
+    /// The virtual time of its devices, and its own number and that of its host there, in a simulated job.
+    #[cfg(feature = "sim")]
+    within: Option<(VirtualTime, u64, u64)>,
     /// The host's devices, by number: what this node has opened of them.
     held: Once<Box<[Once<Held<N>>]>>,
     /// A stream for each PE, by rank.
@@ -133,6 +141,8 @@ impl<N> Devices<N> {
         Self {
             choice,
             first,
+            #[cfg(feature = "sim")]
+            within: None,
             held: OnceLock::new(),
             streams: (0..pes).map(|_| OnceLock::new()).collect(),
             sharing: Sharing::default(),
@@ -144,6 +154,12 @@ impl<N> Devices<N> {
             targets: Tokens::default(),
             begun: Tokens::default(),
         }
+    }
+
+    /// The same devices in virtual time, as those of the node and the host of these numbers.
+    #[cfg(feature = "sim")]
+    pub(crate) fn within(self, time: VirtualTime, node: u64, host: u64) -> Self {
+        Self { within: Some((time, node, host)), ..self }
     }
 
     /// Drops what holds on to the node, when the job is over.
@@ -164,8 +180,22 @@ impl<N> Devices<N> {
         });
         let held = held.as_ref().map_err(Clone::clone)?;
         let number = (self.first as usize + rank) % held.len();
-        let opened = held[number].get_or_init(|| open(&self.choice, number as u32).and_then(Held::new));
+        let opened = held[number].get_or_init(|| self.open(number as u32).and_then(Held::new));
         opened.as_ref().map_err(Clone::clone)
+    }
+
+    fn open(&self, number: u32) -> Result<Device, DeviceError> {
+        match &self.choice {
+            DeviceChoice::Software(devices) => {
+                let device = Software { ordinal: number, ..devices[number as usize].clone() };
+                #[cfg(feature = "sim")]
+                if let Some((time, node, host)) = &self.within {
+                    return Ok(device.open_within(time, *node, *host));
+                }
+                Ok(device.open())
+            }
+            _ => open_cuda(number),
+        }
     }
 
     /// The stream of the PE of this rank.
@@ -222,16 +252,6 @@ fn count(choice: &DeviceChoice) -> Result<u32, DeviceError> {
 fn none(cause: &str) -> DeviceError {
     DeviceError::NoDevice {
         cause: format!("{cause}; start the program with `+device software` to try it without one"),
-    }
-}
-
-fn open(choice: &DeviceChoice, number: u32) -> Result<Device, DeviceError> {
-    match choice {
-        DeviceChoice::Software(devices) => {
-            let device = devices[number as usize].clone();
-            Ok(Software { ordinal: number, ..device }.open())
-        }
-        _ => open_cuda(number),
     }
 }
 
