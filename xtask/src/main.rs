@@ -64,6 +64,9 @@ enum Command {
     Sanitize {
         /// Which one
         sanitizer: sanitize::Sanitizer,
+        /// Which suites; all without a name
+        #[arg(value_parser = sanitize::STEPS.map(|(name, ..)| name))]
+        steps: Vec<String>,
     },
     /// Break many jobs, each at a random message, and check how each ends
     Chaos(chaos::Options),
@@ -120,7 +123,7 @@ fn main() -> ExitCode {
         Command::Simulate(options) => simulate::run(options, &mut report),
         Command::Soak => soak::run(&mut report),
         Command::Aarch64 => aarch64::run(&mut report),
-        Command::Sanitize { sanitizer } => sanitize::run(sanitizer, &mut report),
+        Command::Sanitize { sanitizer, steps } => sanitize::run(sanitizer, &steps, &mut report),
     }
     report.print();
     report.exit_code()

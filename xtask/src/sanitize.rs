@@ -13,7 +13,7 @@ const TARGET: &str = "--target x86_64-unknown-linux-gnu";
 
 /// Without the checks of how much memory is used: a sanitizer keeps freed memory for a while, to notice who still uses it. Nor those with few
 /// addresses, of which a sanitizer takes terabytes, nor the one check that a process ends by a fault of memory, which a sanitizer reports instead.
-const STEPS: [(&str, &str, &str); 7] = [
+pub(crate) const STEPS: [(&str, &str, &str); 8] = [
     ("layout", "test --no-fail-fast", "-p chare-layout --lib --tests"),
     ("device", "test --no-fail-fast", "-p chare-device --lib --tests -- --skip a_host_that_touches"),
     ("lrts", "test --no-fail-fast", "-p chare-lrts --lib --tests -- --skip long_heap_memory_costs_nothing"),
@@ -29,6 +29,7 @@ const STEPS: [(&str, &str, &str); 7] = [
         "test --no-fail-fast",
         "-p chare-tests --test acceptance --test zerocopy --test megatest -- --skip flood:: --skip addresses",
     ),
+    ("fuzz", "test --no-fail-fast", "-p chare-trace -p chare-fuzz --lib --tests"),
 ];
 
 /// The errors to look for.
@@ -41,8 +42,8 @@ pub(crate) enum Sanitizer {
     Thread,
 }
 
-/// Runs the suites.
-pub(crate) fn run(sanitizer: Sanitizer, report: &mut Report) {
+/// Runs the suites, or those of these names.
+pub(crate) fn run(sanitizer: Sanitizer, wanted: &[String], report: &mut Report) {
     let (name, flags, library) = match sanitizer {
         Sanitizer::Address => ("address", "-Zsanitizer=address", ""),
         Sanitizer::Thread => ("thread", "-Zsanitizer=thread --cfg=rustix_use_libc", "-Zbuild-std"),
@@ -51,7 +52,8 @@ pub(crate) fn run(sanitizer: Sanitizer, report: &mut Report) {
         Sanitizer::Address => Ok(()),
         Sanitizer::Thread => setup::find_standard_library(report),
     };
-    for (what, verb, packages) in STEPS {
+    let is_wanted = |what: &str| wanted.is_empty() || wanted.iter().any(|one| one == what);
+    for (what, verb, packages) in STEPS.into_iter().filter(|(what, ..)| is_wanted(what)) {
         // The target is named so that build scripts and macros, which run in the compiler, are left alone.
         let step = Step::cargo(&format!("{name}: {what}"), &format!("{verb} {library} {TARGET} {packages}"))
             .environment("RUSTC_BOOTSTRAP", "1")
