@@ -152,7 +152,7 @@ impl Pair {
                     NodeId(index),
                     topology.clone(),
                     network,
-                    Devices::new(DeviceChoice::None, index, 1),
+                    Devices::new(DeviceChoice::None, (index, 2), 1),
                     (2, Arc::clone(&numbers)),
                     Above { balancer: Some("rotate".into()), ..life::ABOVE },
                 )),

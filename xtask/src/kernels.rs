@@ -9,8 +9,9 @@ use std::process::Command;
 use std::time::Instant;
 use std::{fs, io};
 
-/// The version that wrote what is checked in. Newer ones write PTX that older drivers refuse.
-const VERSION: &str = "12.4.127";
+/// The version that wrote what is checked in: the oldest that can be had. Newer ones write PTX that older drivers refuse; this one's, drivers
+/// take from 515 on.
+const VERSION: &str = "11.7.99";
 
 /// What is compiled: the kernels of the library, and those of programs.
 const SOURCES: [&str; 3] =
@@ -48,11 +49,11 @@ pub(crate) fn check(report: &mut Report) {
 /// Looks for NVRTC among the project's own tools and installs it there if it is missing, once.
 fn find_nvrtc() -> Result<PathBuf, String> {
     let tools = target_directory().join(format!("tools/nvrtc-{VERSION}"));
-    let library = tools.join("nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
+    let library = tools.join("nvidia/cuda_nvrtc/lib/libnvrtc.so.11.2");
     if library.exists() {
         return Ok(library);
     }
-    let wheel = format!("nvidia-cuda-nvrtc-cu12=={VERSION}");
+    let wheel = format!("nvidia-cuda-nvrtc-cu11=={VERSION}");
     let install = ["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", &wheel];
     let finished = Step::program("nvrtc", "python3");
     let finished =

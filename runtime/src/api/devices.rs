@@ -1,6 +1,6 @@
 //! Devices in programs: the device of a PE, streams, and callbacks that streams send.
 //!
-//! The PEs of a host are dealt the host's devices in turn. What the devices are, `+device` says ([`DeviceChoice`]); they are opened when a PE
+//! The PEs of a host are dealt the host's devices in blocks, so that each node has one for itself where there are as many. What the devices are, `+device` says ([`DeviceChoice`]); they are opened when a PE
 //! first asks, so a program that never does pays nothing for them.
 //!
 //! ```

@@ -115,7 +115,7 @@ pub(crate) fn open(
     let turns = Above { balancer, balancing, begins_anew, seeds, ..ABOVE };
     let above = Above { is_timed, mailbox_bound, layout_method, tells_ways, ..turns };
     device::place_values();
-    let devices = Devices::new(options.device.clone(), company.host_first, pes);
+    let devices = Devices::new(options.device.clone(), (company.host_first, company.host_pes), pes);
     let node = Node::new(id, topology, network, devices, (company.host_nodes, numbers), above);
     Ok(ReadyNode { node: Arc::new(node), seats, shuffle: options.shuffle })
 }

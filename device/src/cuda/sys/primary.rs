@@ -12,8 +12,8 @@ use cudarc::driver::sys::{CUGPUDirectRDMAWritesOrdering, CUcontext, CUdevice, CU
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-/// The oldest driver that takes our kernels: their PTX is that of CUDA 12.4.
-const VERSION_MIN: i32 = 12_040;
+/// The oldest driver that takes our kernels: their PTX is that of CUDA 11.7.
+const VERSION_MIN: i32 = 11_070;
 
 /// Loads the driver, once per process.
 ///

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Which devices the PEs of a host are dealt, in turn: what `+device` says.
+/// Which devices the PEs of a host are dealt, in blocks: what `+device` says.
 ///
 /// | `+device` | the devices of each host |
 /// |---|---|

@@ -1,8 +1,9 @@
 //! Devices of a node: opened when a PE first asks for its own, and kept until the job is over.
 //!
 //! 1. Where those of a kind are asked for (`+device cuda`) and there are none, the job does not start.
-//! 2. The PEs of a host are dealt the host's devices in turn, in the order of the PEs. So nodes of one host share a device, or have
-//!    different ones, and each opens those of its own PEs alone.
+//! 2. The PEs of a host are dealt the host's devices in blocks, in the order of the PEs: where a host has as many nodes as devices, each node
+//!    has one for itself, so that none is opened by two processes, and neighbours by number share one elsewhere. Each node opens those of its
+//!    own PEs alone.
 //! 3. A device that could not be opened stays so: whoever asks gets the same error.
 //! 4. The runtime has a stream on each device for each stage of a transfer ([`lanes`]), so that stages overlap, and none waits for a
 //!    receiver or for kernels of the program that it has nothing to do with.
@@ -112,8 +113,9 @@ pub(crate) type OnAnswer<N> = Box<dyn FnOnce(&Arc<N>, NodeId, Answer) -> Result<
 /// The devices of a node; see the file's head.
 pub(crate) struct Devices<N> {
     choice: DeviceChoice,
-    /// How many PEs of the host come before this node's.
+    /// How many PEs of the host come before this node's, and how many it has.
     first: u32,
+    host_pes: u32,
     /// The virtual time of its devices, and its own number and that of its host there, in a simulated job.
     #[cfg(feature = "sim")]
     within: Option<(VirtualTime, u64, u64)>,
@@ -136,11 +138,12 @@ pub(crate) struct Devices<N> {
 }
 
 impl<N> Devices<N> {
-    /// The devices of a node of so many PEs, of which so many PEs of the host come `first`.
-    pub(crate) fn new(choice: DeviceChoice, first: u32, pes: u32) -> Self {
+    /// The devices of a node of so many PEs, before which so many of all the PEs of the host come.
+    pub(crate) fn new(choice: DeviceChoice, (first, host_pes): (u32, u32), pes: u32) -> Self {
         Self {
             choice,
             first,
+            host_pes,
             #[cfg(feature = "sim")]
             within: None,
             held: OnceLock::new(),
@@ -179,7 +182,7 @@ impl<N> Devices<N> {
             Ok((0..count).map(|_| OnceLock::new()).collect())
         });
         let held = held.as_ref().map_err(Clone::clone)?;
-        let number = (self.first as usize + rank) % held.len();
+        let number = (self.first as usize + rank) * held.len() / self.host_pes as usize;
         let opened = held[number].get_or_init(|| self.open(number as u32).and_then(Held::new));
         opened.as_ref().map_err(Clone::clone)
     }
@@ -293,22 +296,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pes_of_a_host_are_dealt_devices_in_turn_and_each_is_opened_once() {
-        let devices = Devices::<()>::new(DeviceChoice::software(3), 2, 4);
+    fn pes_of_a_host_are_dealt_devices_in_blocks_and_each_is_opened_once() {
+        let devices = Devices::<()>::new(DeviceChoice::software(3), (2, 6), 4);
         assert_eq!(devices.opened().count(), 0);
         let dealt = |rank| devices.of(rank).map(|held| held.device.info().ordinal);
-        assert_eq!([0, 1, 2, 3].map(dealt), [Ok(2), Ok(0), Ok(1), Ok(2)]);
-        assert_eq!(devices.opened().count(), 3);
+        assert_eq!([0, 1, 2, 3].map(dealt), [Ok(1), Ok(1), Ok(2), Ok(2)]);
+        assert_eq!(devices.opened().count(), 2);
         let first = devices.of(0).expect("it is open");
-        assert!(is_same(&first.device, &devices.of(3).expect("it is open").device));
+        assert!(is_same(&first.device, &devices.of(1).expect("it is open").device));
         assert!(devices.held(&first.device).is_some());
         assert!(devices.held(&Software::default().open()).is_none(), "another opening is another device");
     }
 
     #[test]
+    fn each_node_of_a_host_with_as_many_devices_has_one_for_itself() {
+        for (devices, first, expected) in [(2, 0, [0, 0]), (2, 2, [1, 1]), (1, 2, [0, 0]), (4, 2, [2, 3]), (8, 2, [4, 6])] {
+            let dealt = Devices::<()>::new(DeviceChoice::software(devices), (first, 4), 2);
+            let number = |rank| dealt.of(rank).expect("there are some").device.info().ordinal;
+            assert_eq!([0, 1].map(number), expected, "{devices} devices, PEs {first} and on");
+        }
+    }
+
+    #[test]
     fn a_host_without_devices_says_what_to_do() {
         for choice in [DeviceChoice::None, DeviceChoice::Software(Vec::new())] {
-            let error = Devices::<()>::new(choice, 0, 1).of(0).err().expect("there is none").to_string();
+            let error = Devices::<()>::new(choice, (0, 1), 1).of(0).err().expect("there is none").to_string();
             assert!(error.starts_with("no device: ") && error.contains("`+device software`"), "{error}");
         }
     }
