@@ -1,7 +1,9 @@
 //! What MPICH tests of datatypes, family by family: the shapes that programs have, each against the bytes that it is known to pack; and the parts
 //! of large boxes, which are told apart without a look at each piece.
 
-use chare_layout::{Cursor, Dims, Distributed, Distribution, Layout, LayoutError, Order, Raw, pack, unpack};
+use chare_layout::{
+    Cursor, Dims, Distributed, Distribution, INDICES_MAX, Layout, LayoutError, Order, Raw, pack, unpack,
+};
 use std::sync::Arc;
 
 type Tested = Result<(), LayoutError>;
@@ -144,6 +146,23 @@ fn segments_that_end_within_blocks() -> Tested {
 }
 
 /// The inside of a box with a frame, and the six faces of the frame.
+/// One list has a limit, and a layout of several has another one.
+#[test]
+fn lists_that_are_too_long_for_one_are_joined() -> Tested {
+    let places = |first: i64, count: usize| -> Vec<i64> {
+        (0..count as i64).map(|at| first + 3 * at + at * at % 2).collect()
+    };
+    let list = |first, count| Layout::<u8>::indexed_block(1, &places(first, count));
+    let (most, second) = (INDICES_MAX, 4 * INDICES_MAX as i64);
+    assert!(matches!(list(0, most + 1), Err(LayoutError::TooMany { .. })));
+    let both = list(0, most)?.then(&list(second, most)?)?;
+    assert_eq!(both.raw().bytes(), 2 * most as u64);
+    let (buffer, mut packed) = (vec![3_u8; 8 * most], vec![0; 2 * most]);
+    pack(both.raw(), &buffer, &mut packed)?;
+    assert!(packed.iter().all(|byte| *byte == 3));
+    Ok(())
+}
+
 fn parts(edge: usize) -> Vec<Layout<f64>> {
     let points = Dims::new([edge + 2; 3]);
     let (inside, low, high) = (1..=edge, 0..=0, edge + 1..=edge + 1);

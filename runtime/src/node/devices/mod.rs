@@ -310,7 +310,9 @@ mod tests {
 
     #[test]
     fn each_node_of_a_host_with_as_many_devices_has_one_for_itself() {
-        for (devices, first, expected) in [(2, 0, [0, 0]), (2, 2, [1, 1]), (1, 2, [0, 0]), (4, 2, [2, 3]), (8, 2, [4, 6])] {
+        for (devices, first, expected) in
+            [(2, 0, [0, 0]), (2, 2, [1, 1]), (1, 2, [0, 0]), (4, 2, [2, 3]), (8, 2, [4, 6])]
+        {
             let dealt = Devices::<()>::new(DeviceChoice::software(devices), (first, 4), 2);
             let number = |rank| dealt.of(rank).expect("there are some").device.info().ordinal;
             assert_eq!([0, 1].map(number), expected, "{devices} devices, PEs {first} and on");
