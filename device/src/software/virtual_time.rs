@@ -2,11 +2,12 @@
 //! has it pass.
 //!
 //! 1. Work is ready a launch after it was given. It begins when its stream is past all before it and an engine of its kind is free; engines
-//!    are taken in the order in which streams came for them.
+//!    are taken in the order in which streams come for them.
 //! 2. Memory changes at the end of work. So what is read is what was there when the last wait was over.
 //! 3. Of what happens at one moment, what was planned first happens first: the same program, the same times, on every machine.
-//! 4. A thread that waits for a stream has devices go on until that is past, spends the time, and calls nobody meanwhile if it can be helped:
-//!    what other devices do until then is done early, by what the thread's owner knows of the time.
+//! 4. A thread that waits for a stream has devices go on until that is past, spends the time, and calls nobody meanwhile if it can be helped.
+//!    So what devices do may be ahead of what others know of the time: each stream and each engine has its own, and an event knows when it
+//!    fired. Who only asks whether one has may be told so too early.
 //! 5. Nothing of it is under a lock while memory is copied or somebody is called: a call may drop the last handle of a stream.
 
 use crate::memory::span::Span;
@@ -178,14 +179,13 @@ pub(crate) struct VirtualStream {
 
 #[derive(Default)]
 struct State {
-    /// The last moment at which anything happened.
-    now: u64,
     /// What is to happen, by moment, and in the order in which it was planned.
     agenda: BTreeMap<(u64, u64), (Owner, Due)>,
     planned: u64,
     streams: BTreeMap<u64, StreamState>,
     made: u64,
-    engines: BTreeMap<(Card, Engine), Engines>,
+    /// When each engine is free.
+    engines: BTreeMap<(Card, Engine), Vec<u64>>,
     /// Streams that wait for events.
     waiting: Vec<u64>,
 }
@@ -207,18 +207,13 @@ struct StreamState {
     /// What is to be done, each with the earliest moment.
     line: VecDeque<(u64, Command)>,
     /// What is done now.
-    work: Option<(Work, Engine)>,
+    work: Option<Work>,
+    /// When it was past what it is past.
+    past_ns: u64,
     /// Whether nothing is planned for it: it has nothing to do.
     is_idle: bool,
     /// Whether nobody can give it commands any more.
     is_closed: bool,
-}
-
-#[derive(Default)]
-struct Engines {
-    busy: u32,
-    /// Streams that have come for one.
-    line: VecDeque<u64>,
 }
 
 impl VirtualTime {
@@ -247,17 +242,17 @@ impl VirtualTime {
     /// Lets this happen, which is planned.
     fn pass_at(&self, at: (u64, u64)) {
         let mut passed = Vec::new();
+        let (speeds, now) = (&self.0.speeds, at.0);
         let mut state = self.0.state.lock();
         let Some((_, due)) = state.agenda.remove(&at) else { return };
-        state.now = state.now.max(at.0);
         match due {
-            Due::Turn(stream) => state.go_on(stream, &self.0.speeds, &mut passed),
+            Due::Turn(stream) => state.go_on(stream, now, speeds, &mut passed),
             Due::Over(stream) => {
-                let ends = state.streams.get_mut(&stream).and_then(|at| {
-                    let (work, engine) = at.work.take()?;
-                    Some((work, engine, at.card, Arc::clone(&at.shared)))
-                });
-                let (work, engine, card, shared) = ends.expect("its end was planned when it began");
+                let ends = state
+                    .streams
+                    .get_mut(&stream)
+                    .and_then(|at| at.work.take().map(|work| (work, Arc::clone(&at.shared))));
+                let (work, shared) = ends.expect("its end was planned when it began");
                 drop(state);
                 if shared.check().is_ok() {
                     work.carry_out(&shared);
@@ -265,23 +260,18 @@ impl VirtualTime {
                     drop(work);
                 }
                 state = self.0.state.lock();
-                let engines = state.engines.entry((card, engine)).or_default();
-                engines.busy -= 1;
-                let next = engines.line.pop_front();
-                next.into_iter()
-                    .chain([stream])
-                    .for_each(|stream| state.go_on(stream, &self.0.speeds, &mut passed));
+                state.go_on(stream, now, speeds, &mut passed);
             }
             Due::Call(call, rests) => {
                 drop(state);
                 call();
                 state = self.0.state.lock();
-                rests.into_iter().for_each(|stream| state.go_on(stream, &self.0.speeds, &mut passed));
+                rests.into_iter().for_each(|stream| state.go_on(stream, now, speeds, &mut passed));
             }
         }
         while let Some(place) = state.waiting.iter().position(|stream| state.streams[stream].is_past_wait()) {
             let stream = state.waiting.remove(place);
-            state.go_on(stream, &self.0.speeds, &mut passed);
+            state.go_on(stream, now, speeds, &mut passed);
         }
         drop(state);
         // Memory may be the last that somebody holds.
@@ -298,16 +288,16 @@ impl State {
     }
 
     fn plan(&mut self, moment: u64, owner: Owner, due: Due) {
-        self.agenda.insert((moment.max(self.now), self.planned), (owner, due));
+        self.agenda.insert((moment, self.planned), (owner, due));
         self.planned += 1;
     }
 
     /// Lets a stream do what it can do now; what it is past is kept in `passed`.
-    fn go_on(&mut self, id: u64, speeds: &DeviceSpeeds, passed: &mut Vec<Command>) {
-        let now = self.now;
+    fn go_on(&mut self, id: u64, now: u64, speeds: &DeviceSpeeds, passed: &mut Vec<Command>) {
         let mut planned = Vec::new();
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let owner = stream.owner;
+        let now = stream.past_ns.max(now);
         while let Some((ready, command)) = stream.line.pop_front() {
             if ready > now {
                 stream.line.push_front((ready, command));
@@ -327,28 +317,34 @@ impl State {
                     }
                 }
                 command if is_lost => passed.push(command),
-                Command::Wait(signal) if !signal.has_fired() => {
-                    stream.line.push_front((ready, Command::Wait(signal)));
-                    self.waiting.push(id);
-                    break;
-                }
-                Command::Fire(signal) => signal.fire(),
-                Command::Work(work) => {
-                    let (engine, time) = speeds.of(&work);
-                    let engines = self.engines.entry((stream.card, engine)).or_default();
-                    if engines.busy == speeds.engines(engine) {
-                        engines.line.push_back(id);
-                        stream.line.push_front((ready, Command::Work(work)));
+                Command::Wait(signal) => match signal.fired_ns() {
+                    None => {
+                        stream.line.push_front((ready, Command::Wait(signal)));
+                        self.waiting.push(id);
                         break;
                     }
-                    engines.busy += 1;
-                    stream.work = Some((work, engine));
-                    planned.push((now + time, Due::Over(id)));
+                    Some(fired) if fired > now => {
+                        stream.line.push_front((fired, Command::Wait(signal)));
+                        planned.push((fired, Due::Turn(id)));
+                        break;
+                    }
+                    Some(_) => passed.push(Command::Wait(signal)),
+                },
+                Command::Fire(signal) => signal.fire_at(now),
+                Command::Work(work) => {
+                    let (engine, time) = speeds.of(&work);
+                    let engines = self.engines.entry((stream.card, engine));
+                    let engines = engines.or_insert_with(|| vec![0; speeds.engines(engine) as usize]);
+                    let free = engines.iter_mut().min().expect("there is at least one");
+                    *free = now.max(*free) + time;
+                    planned.push((*free, Due::Over(id)));
+                    stream.work = Some(work);
                     break;
                 }
-                past @ (Command::Wait(_) | Command::Keep(_)) => passed.push(past),
+                Command::Keep(span) => passed.push(Command::Keep(span)),
             }
         }
+        stream.past_ns = now;
         let rests = matches!(planned.last(), Some((_, Due::Call(_, Some(_)))));
         stream.is_idle = stream.line.is_empty() && stream.work.is_none() && !rests;
         if stream.is_idle && stream.is_closed {
@@ -380,8 +376,8 @@ impl InTime {
         let id = state.made;
         state.made += 1;
         let (shared, line, work) = (Arc::clone(shared), VecDeque::new(), None);
-        let (owner, card, is_idle, is_closed) = (self.owner, self.card, true, false);
-        let made = StreamState { owner, card, shared, chances, line, work, is_idle, is_closed };
+        let (owner, card, past_ns, is_idle, is_closed) = (self.owner, self.card, 0, true, false);
+        let made = StreamState { owner, card, shared, chances, line, work, past_ns, is_idle, is_closed };
         state.streams.insert(id, made);
         VirtualStream { time: self.time.clone(), id }
     }
@@ -393,10 +389,9 @@ impl VirtualStream {
         let Inner { now, speeds, state, .. } = &*self.time.0;
         let now = now();
         let mut state = state.lock();
-        let now = state.now.max(now);
         let stream = state.streams.get_mut(&self.id).expect("it is there as long as its handle");
         let launch = if matches!(command, Command::Work(_)) { speeds.launch } else { Duration::ZERO };
-        let ready = now + nanoseconds(launch + stream.chances.delay());
+        let ready = stream.past_ns.max(now + nanoseconds(launch + stream.chances.delay()));
         stream.line.push_back((ready, command));
         let owner = stream.owner;
         if std::mem::take(&mut stream.is_idle) {
@@ -422,7 +417,7 @@ impl VirtualStream {
             };
             self.time.pass_at(next);
         }
-        let until = state.lock().now;
+        let until = signal.fired_ns().unwrap_or_default();
         spend(Duration::from_nanos(until.saturating_sub(now())));
         Ok(())
     }
@@ -520,10 +515,15 @@ mod tests {
             let (on, called) = (stream(&device), Arc::new(Mutex::new(None)));
             let mut buffer = DeviceBufferMut::<u8>::new(&device, 1_000).expect("it has room");
             drop(buffer.read(&on).expect("it has room"));
-            let (told, seen) = (Arc::clone(&called), time.clone());
-            on.call(move || *told.lock() = Some(seen.0.state.lock().now)).expect("it goes on");
+            let told = Arc::clone(&called);
+            on.call(move || *told.lock() = Some(0)).expect("it goes on");
             drop(buffer.read(&on).expect("it has room"));
-            let over = last(&time);
+            let mut over = 0;
+            while let Some((moment, _)) = time.next() {
+                time.pass();
+                over = moment;
+                called.lock().iter_mut().filter(|called| **called == 0).for_each(|called| *called = moment);
+            }
             let called = called.lock().expect("it was called");
             (called, over)
         };
@@ -571,5 +571,20 @@ mod tests {
         assert_eq!((*spent.lock(), *called.lock()), (Duration::from_nanos(2_000), false));
         last(&time);
         assert!(*called.lock());
+    }
+
+    #[test]
+    fn who_waits_delays_nobody_else() {
+        let spent = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&spent);
+        let time = VirtualTime::new(plain(), || 0, move |more| seen.lock().push(more.as_nanos()));
+        for owner in 0..2 {
+            let device = Software::default().open_within(&time, owner, owner);
+            let mut buffer = DeviceBufferMut::<u8>::new(&device, 1_000).expect("it has room");
+            let on = stream(&device);
+            buffer.write(&on, &[9; 1_000]).expect("it has room");
+            assert_eq!(buffer.freeze().to_vec(&on), Ok(vec![9; 1_000]));
+        }
+        assert_eq!(*spent.lock(), [2_000, 2_000], "each has a device of its own");
     }
 }

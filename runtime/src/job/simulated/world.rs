@@ -260,6 +260,8 @@ impl<'a> World<'a> {
 
     /// Lets a device of a node go on.
     fn pass(&mut self, moment: u64, node: NodeId) {
+        // Who waits for a stream has devices go on ahead of the job.
+        let moment = moment.max(self.now);
         (self.now, self.turn_end) = (moment, moment);
         self.log.note(moment, SimulatedEvent::Device { node });
         let first = node.0 * self.cast.nodes[node.index()].node.topology.pes_per_node();
