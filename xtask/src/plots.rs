@@ -1,5 +1,4 @@
-//! Plots of the benchmarks' tables: `cargo xtask plots` draws them from the figures that `benches/README.md` shows, so that both say the
-//! same.
+//! Plots of tables: `cargo xtask plots` draws them from the figures that `benches/README.md` and the book show, so that both say the same.
 
 use crate::step::root;
 use plotters::coord::Shift;
@@ -7,7 +6,6 @@ use plotters::prelude::*;
 use std::error::Error;
 use std::fs;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) type Drawing<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -15,10 +13,10 @@ pub(crate) type Drawing<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Draws every plot into its file.
 pub(crate) fn run_alone() -> ExitCode {
     let drawn = plots().and_then(|plots| {
-        fs::create_dir_all(folder())?;
-        for (name, picture) in plots {
-            fs::write(folder().join(name), picture)?;
-            println!("drawn: {}", folder().join(name).display());
+        for (path, picture) in plots {
+            let path = root().join(path);
+            fs::write(&path, picture)?;
+            println!("drawn: {}", path.display());
         }
         Ok(())
     });
@@ -31,17 +29,16 @@ pub(crate) fn run_alone() -> ExitCode {
     }
 }
 
-fn folder() -> PathBuf {
-    root().join("benches/plots")
-}
-
-/// The file names of all plots, and their text.
-fn plots() -> Result<[(&'static str, String); 2], Box<dyn Error>> {
-    let page = fs::read_to_string(root().join("benches/README.md"))?;
-    let (ratios, sends) = (ratios(&page)?, sends(&page)?);
+/// Where all plots are, and their text.
+fn plots() -> Result<[(&'static str, String); 3], Box<dyn Error>> {
+    let page = |path| fs::read_to_string(root().join(path));
+    let (benches, scaled) = (page("benches/README.md")?, page("docs/book/src/ten-thousand-pes.md")?);
+    let (ratios, sends, shares) = (ratios(&benches)?, sends(&benches)?, shares(&scaled)?);
+    let summary = draw((920, 60 + ROW * ratios.len() as u32), |area| draw_ratios(area, &ratios))?;
     Ok([
-        ("summary.svg", draw((920, 60 + ROW * ratios.len() as u32), |area| draw_ratios(area, &ratios))?),
-        ("sends.svg", draw((920, 520), |area| draw_sends(area, &sends))?),
+        ("benches/plots/summary.svg", summary),
+        ("benches/plots/sends.svg", draw((920, 520), |area| draw_sends(area, &sends))?),
+        ("docs/book/src/drawings/scaling.svg", draw((720, 400), |area| draw_shares(area, &shares))?),
     ])
 }
 
@@ -93,6 +90,22 @@ fn sends(page: &str) -> Result<Vec<(f64, [f64; 4])>, String> {
         Ok((number(count)? * unit, times))
     };
     vectors.map(point).collect()
+}
+
+/// The columns of how a stencil scales: what a PE computes in a round.
+const COMPUTED: [&str; 3] = ["1 us", "10 us", "100 us"];
+
+/// PEs, and the share of computing in a round of each column.
+fn shares(page: &str) -> Result<Vec<(f64, [f64; 3])>, String> {
+    let rows = table(page, "| PEs | 1 us | 10 us | 100 us |")?;
+    let point = |row: Vec<&str>| {
+        let mut shares = [0.0; 3];
+        for (share, cell) in shares.iter_mut().zip(&row[1..]) {
+            *share = number(cell)?;
+        }
+        Ok((number(row[0])?, shares))
+    };
+    rows.into_iter().map(point).collect()
 }
 
 /// The text of a picture of this size, in pixels, which `body` draws.
@@ -162,10 +175,25 @@ fn draw_sends(area: &Drawing<'_>, sends: &[(f64, [f64; 4])]) -> Result<(), Box<d
     )
 }
 
+/// A line for each column: how many PEs' worth of computing is done at a time, by their number; and where all would compute all the time.
+fn draw_shares(area: &Drawing<'_>, shares: &[(f64, [f64; 3])]) -> Result<(), Box<dyn Error>> {
+    let frame = Frame {
+        title: "a stencil on more and more PEs, predicted",
+        along: ("PEs", 14f64..1.2e4),
+        measured: ("PEs' worth of computing", 8f64..1.2e4),
+        show: |pes| format!("{pes:.0}"),
+        names_at: SeriesLabelPosition::UpperLeft,
+    };
+    let points = |column: usize| shares.iter().map(|(pes, shares)| (*pes, pes * shares[column])).collect();
+    let all = ("all of them", shares.iter().map(|(pes, _)| (*pes, *pes)).collect());
+    let lines = COMPUTED.into_iter().enumerate().map(|(column, name)| (name, points(column)));
+    draw_lines(area, frame, [all].into_iter().chain(lines))
+}
+
 /// What stands around lines, on two logarithmic axes.
 pub(crate) struct Frame<'a> {
     pub(crate) title: &'a str,
-    /// What the axis goes along, in bytes, and from where to where.
+    /// What the axis goes along, and from where to where.
     pub(crate) along: (&'a str, Range<f64>),
     pub(crate) measured: (&'a str, Range<f64>),
     /// How a number of what was measured is written.
@@ -211,13 +239,13 @@ pub(crate) fn draw_lines<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{folder, plots};
+    use super::{plots, root};
 
     #[test]
     fn the_plots_show_the_tables() {
-        for (name, picture) in plots().expect("the tables are there") {
-            let kept = std::fs::read_to_string(folder().join(name)).unwrap_or_default();
-            assert!(kept == picture, "{name} is not what the tables say: run `cargo xtask plots`");
+        for (path, picture) in plots().expect("the tables are there") {
+            let kept = std::fs::read_to_string(root().join(path)).unwrap_or_default();
+            assert!(kept == picture, "{path} is not what the tables say: run `cargo xtask plots`");
         }
     }
 }

@@ -7,7 +7,6 @@ mod copies;
 mod faults;
 mod layouts;
 mod memory;
-mod model;
 mod processes;
 mod rig;
 mod staging;
@@ -34,8 +33,8 @@ macro_rules! suite {
             adoption: adopted_memory_is_a_buffer_and_goes_back_to_its_maker what_is_no_memory_of_the_device_is_not_adopted
                 streams_have_names_where_their_kind_has;
             staging: chunks_are_packed_while_others_are_copied chunks_are_copied_while_others_are_unpacked
-                rows_are_copied_however_they_stand steps_of_a_batch_are_launched_together;
-            model: a_measured_model_chooses_what_takes_the_least_time;
+                rows_are_copied_however_they_stand steps_of_a_batch_are_launched_together
+                a_measured_model_chooses_what_takes_the_least_time;
             processes: an_exported_arena_is_the_same_memory an_arena_outlives_its_exporter a_host_that_touches_device_memory_is_ended
                 what_is_no_arena_is_not_imported a_device_is_the_same_in_all_processes;
         }

@@ -1,8 +1,9 @@
-//! Staging of chunks: steps of one beside copies of another, rows, and batches of steps.
+//! Staging of chunks: steps of one beside copies of another, rows, batches of steps, and what is chosen by a measurement.
 
 use crate::rig::{Rig, finish, pattern};
 use chare_device::{
-    Batch, Device, DeviceBufferMut, DeviceError, Done, Event, Lanes, Method, Pinned, Stream, Way,
+    Batch, Device, DeviceBufferMut, DeviceError, Done, Event, Facts, Lanes, Method, Model, Pinned, Stream,
+    Way,
 };
 use chare_layout::{LayoutError, Plan, Raw};
 use std::sync::Arc;
@@ -139,4 +140,25 @@ pub(crate) fn steps_of_a_batch_are_launched_together(rig: &Rig) {
     assert!(landed.bytes().expect("nobody else has it") == meant(&layout, &bytes));
     assert!(source.try_into_mut().is_ok(), "the batch holds no handle any more");
     assert!(Batch::default().launch(&stream).expect("nothing to do").is_empty());
+}
+
+pub(crate) fn a_measured_model_chooses_what_takes_the_least_time(rig: &Rig) {
+    let model = Model::measure(&rig.device).expect("there is memory enough");
+    assert!(model.is_measured());
+    for way in [Way::Out, Way::In] {
+        for bytes in [1_u64, 4 << 10, 1 << 20, 100 << 20] {
+            for blocks in [1, bytes.div_ceil(1000), bytes.div_ceil(4)] {
+                let facts = Facts { bytes, blocks, are_rows: blocks > 1 };
+                let choice = model.choose(facts, way, &[]);
+                assert!((64 << 10..=4 << 20).contains(&choice.chunk_bytes), "{choice}");
+                assert!(choice.expected.is_some_and(|time| !time.is_zero()), "{choice}");
+                // So many copies are not tried.
+                assert!(choice.method != Method::Blocks || blocks == 1 || bytes / blocks > 4, "{choice}");
+                let scattered = model.choose(Facts { are_rows: false, ..facts }, way, &[]);
+                assert_ne!(scattered.method, Method::Rows, "{scattered}");
+            }
+        }
+    }
+    // All that was taken for it has come back.
+    assert!(rig.device.pinned(16 << 20).is_ok() && rig.device.allocate(32 << 20).is_ok());
 }
