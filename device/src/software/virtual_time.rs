@@ -10,6 +10,7 @@
 //!    fired. Who only asks whether one has may be told so too early.
 //! 5. Nothing of it is under a lock while memory is copied or somebody is called: a call may drop the last handle of a stream.
 
+use crate::backend::Call;
 use crate::memory::span::Span;
 use crate::software::command::{Command, Work};
 use crate::software::faults::Chances;
@@ -23,7 +24,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// DeviceSpeeds of a software device in virtual time.
+/// Speeds of a software device in virtual time.
 ///
 /// The default is a device of 2020 behind 16 lanes of PCI Express 4, in round figures of its data sheet: no measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +197,7 @@ enum Due {
     /// The stream's work is over.
     Over(u64),
     /// Somebody is called, and the stream that rests until then goes on, if one does.
-    Call(Box<dyn FnOnce() + Send>, Option<u64>),
+    Call(Call, Option<u64>),
 }
 
 struct StreamState {
@@ -398,9 +399,7 @@ impl VirtualStream {
             state.plan(ready, owner, Due::Turn(self.id));
         }
     }
-}
 
-impl VirtualStream {
     /// Waits until all that it was given is done.
     ///
     /// # Errors

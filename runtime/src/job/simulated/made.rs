@@ -96,9 +96,11 @@ pub(super) fn make(
         ambient.within(0, 0, || {
             let network = Reach::simulated(id, nodes, &wires, &options.network)
                 .map_err(|cause: LrtsError| JobError::Lrts { node: id, cause })?;
-            let first = (id.0 - lowest[id.index()].0) * pes;
-            let host_nodes = lowest.iter().filter(|beside| **beside == lowest[id.index()]).count() as u32;
-            let devices = Devices::new(choice.clone(), (first, host_nodes * pes), pes);
+            // Neighbours by number are on one host.
+            let lowest_here = lowest[id.index()];
+            let host_nodes = lowest.partition_point(|beside| *beside <= lowest_here) as u32 - lowest_here.0;
+            let (first, host_pes) = ((id.0 - lowest_here.0) * pes, host_nodes * pes);
+            let devices = Devices::new(choice.clone(), (first, host_pes), pes);
             let devices = devices.within(device_time.clone(), id.0.into(), host_of(id.0));
             // Each has the machine's memory for itself: what a node may keep is not to hang on how many there are.
             let mut node =

@@ -305,7 +305,7 @@ impl Program {
     /// What was asked for that such a job has not, in words.
     #[cfg(feature = "sim")]
     fn simulated_pes(&self) -> Result<u32, &'static str> {
-        let Config { nodes, pes_per_node, pemap, mpi, device, dashboard, times, .. } = &self.config;
+        let Config { nodes, pes_per_node, pemap, mpi, dashboard, times, .. } = &self.config;
         let ReachOptions { trace, trace_window, fault, .. } = self.network.clone();
         let Pes::Number(pes) = *pes_per_node else {
             return Err(
@@ -330,10 +330,7 @@ impl Program {
                 "`+sim` runs all PEs on one thread, in a time of their own: leave out `+pemap`, `+dashboard` and `+times`",
             );
         }
-        match device {
-            DeviceChoice::Cuda => Err("the devices of `+sim` are software: write `+device software`"),
-            _ => Ok(pes),
-        }
+        Ok(pes)
     }
 
     fn run_alone(&self, main: Main) -> ExitCode {
