@@ -4,8 +4,10 @@
 //! A tile sends its neighbours layouts of its field, as nocopy arguments: no loop packs, and no call knows where the neighbour's device
 //! is. Its device sweeps it, by a kernel on the tile's stream (`kernel`); the host sees no point of the field before it compares all of them.
 //!
+//! Without `+device` the fields lie on a software device.
+//!
 //! ```text
-//! cargo run --release --example stencil2d -- --verify +n 2 +device software
+//! cargo run --release --example stencil2d -- --verify +n 2
 //! cargo run --release --features cuda --example stencil2d -- --size 2048 2048 --verify +n 2 +device cuda
 //! cargo run --release --example stencil2d -- --compare +p 4 +device software       beside an exchange by hand
 //! ```
@@ -16,6 +18,7 @@ mod sweep;
 mod tile;
 
 use chare::Program;
+use chare::devices::DeviceChoice;
 use chare::prelude::*;
 use chare_examples::start;
 use clap::Parser;
@@ -110,5 +113,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    program.run(move |_arguments| run(problem, options.compare))
+    // Whoever has no GPU sees it run, too.
+    let devices = match program.devices() {
+        DeviceChoice::Found => DeviceChoice::software(1),
+        chosen => chosen.clone(),
+    };
+    program.device(devices).run(move |_arguments| run(problem, options.compare))
 }

@@ -117,6 +117,11 @@ impl Program {
         self.config.nodes
     }
 
+    /// The devices that the PEs of each host are dealt: `+device`.
+    pub fn devices(&self) -> &DeviceChoice {
+        &self.config.device
+    }
+
     /// Whether a launcher started this process as one node of its job; [`Program::nodes`] is then the launcher's business.
     pub fn is_launched(&self) -> bool {
         std::env::var_os(launched::VARIABLE).is_some() || matches!(launchers::processes(), Ok(Some(2..)))
