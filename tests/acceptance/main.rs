@@ -11,7 +11,6 @@ mod forged;
 mod idle;
 mod kill;
 mod limits;
-mod listening;
 mod misuse;
 #[cfg(feature = "ofi")]
 mod ofi;

@@ -1,8 +1,9 @@
-//! Seats of PEs: how many `+p auto` makes of the processors that a process was given, and where they are pinned.
+//! Seats of a job: how many PEs `+p auto` makes of the processors that a process was given, where they are pinned, and where nodes listen.
 
 use crate::{probe, run};
 use chare_tests::{Seat, own_processors};
 use std::fs;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -92,4 +93,23 @@ fn a_quota_counts_like_processors_and_pins_nobody() {
         let nodes = if options.is_empty() { 1 } else { 2 };
         assert!(seats.len() == nodes && seats.iter().all(|seat| seat.processors == all), "{seats:?}");
     }
+}
+
+#[test]
+fn nodes_listen_where_they_are_told() {
+    // Both of a pair agree on one end: the lower node listens.
+    for options in ["+interface lo +ports 20000-29999", "+interface 127.0.0.1 +ports 20000-29999"] {
+        let outcome = run(probe(&format!("lend +n 3 +lrts tcp {options}")));
+        assert_eq!(outcome.code, Some(0), "{options}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_range_of_ports_that_is_used_up_is_told() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = taken.local_addr().expect("it is bound").port();
+    let outcome = run(probe(&format!("lend +n 2 +lrts tcp +ports {port}")));
+    assert_ne!(outcome.code, Some(0), "{outcome:?}");
+    let said = format!("`+ports {port}-{port}`: none of them is free on 127.0.0.1");
+    assert!(outcome.complaint().contains(&said), "{outcome:?}");
 }

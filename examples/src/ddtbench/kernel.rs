@@ -1,8 +1,7 @@
 //! Kernels: the arrays of one exchange, what of each leaves and where it lands, and the same by hand; and lists of indices for them, by chance as
 //! DDTBench makes them.
 
-use super::by_hand::ByHand;
-use super::ends::End;
+use super::by_hand::{ByHand, End};
 use super::tree::Tree;
 use chare::layout::Raw;
 use chare::{Element, Layout};

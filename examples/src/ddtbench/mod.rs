@@ -22,7 +22,6 @@
 //! 4. `FFT2` is the block that one process sends to the other, half of what each passes to `MPI_Alltoall`.
 
 mod by_hand;
-mod ends;
 mod fft;
 mod kernel;
 mod lammps;
@@ -33,7 +32,7 @@ mod specfem3d;
 mod tree;
 mod wrf;
 
-pub use ends::End;
+pub use by_hand::End;
 pub use kernel::{Array, Kernel, Number, Precision, Selected};
 pub use tree::Tree;
 

@@ -1,8 +1,7 @@
 //! Exchanges of NAS LU, a solver: five doubles of each point of an edge of the inside, which land in the frame.
 
-use super::by_hand::ByHand;
 use super::by_hand::nas_lu::{LuX, LuY, POINT, width};
-use super::ends::End;
+use super::by_hand::{ByHand, End};
 use super::kernel::{Array, Kernel, Precision};
 use super::tree::Tree;
 

@@ -10,6 +10,7 @@ use crate::model::reply::Reply;
 use crate::pe::Pe;
 use crate::pe::running::Running;
 use crate::services::again::{self, KeptCall, Record};
+use crate::services::migration;
 use crate::services::sync::{self, GoesOn};
 use std::future::{pending, poll_fn};
 use std::ops::Deref;
@@ -239,7 +240,7 @@ impl<C: Migrates> Again<C> {
         let _rest = Rest::begin(&self.record, None);
         self.maybe_anew().await;
         let member = self.identity().target;
-        let mut has_looked = !Pe::current(|pe| pe.wishes.destination(member).is_some());
+        let mut has_looked = !Pe::current(|pe| migration::destination(pe, member).is_some());
         poll_fn(|context| {
             if std::mem::replace(&mut has_looked, true) {
                 return Poll::Ready(());
@@ -294,7 +295,7 @@ impl<C: Migrates> Again<C> {
         Pe::current(|here| wish::<C>(here, self.identity(), pe));
         poll_fn(|context| {
             let is_wished =
-                Pe::current(|here| here.wishes.destination(member).is_some_and(|to| to != here.id));
+                Pe::current(|here| migration::destination(here, member).is_some_and(|to| to != here.id));
             if !is_wished {
                 return Poll::Ready(());
             }

@@ -167,6 +167,7 @@ fn do_work(pe: &Pe, work: Work) -> Outcome {
 fn resume(pe: &Pe, key: TaskKey) {
     let target = pe.run_task(key);
     target.inspect(|target| remove_if_destroyed(pe, *target));
+    pe.see_to_wishes();
 }
 
 /// Gives a future its value, or the reason why none will come. The task that waits for it goes on at once: its turn has come with the

@@ -91,7 +91,7 @@ pub(super) fn poll(pe: &Rc<Pe>) -> bool {
     let launched = launch_steps_if_due(pe, has_work);
     let polled = pe.attended().fold(false, |did, service| {
         let _span = pe.span_if_it_sends(service.name);
-        (service.poll)(pe) | did
+        pe.poll_by(service, service.poll) | did
     });
     launched | polled | polling::look(&pe.node, Some(pe))
 }
@@ -100,6 +100,6 @@ pub(super) fn poll(pe: &Rc<Pe>) -> bool {
 pub(super) fn settle_services(pe: &Pe) -> bool {
     pe.attended().fold(false, |did, service| {
         let _span = pe.span_if_it_sends(service.name);
-        (service.before_rest)(pe) | did
+        pe.poll_by(service, service.before_rest) | did
     })
 }

@@ -204,6 +204,8 @@ pub(crate) struct Pe {
     states: Box<[TypedBox; MOST_SERVICES]>,
     /// The services that want to be polled, one bit for each.
     attention: Cell<u32>,
+    /// Those of them whose next poll is in flight.
+    due: Cell<u32>,
     absent: Absent,
     running: Now,
     /// The times of chares, if a balancer may ask for them.
@@ -267,6 +269,7 @@ impl Pe {
                 services.get(number).map_or_else(|| TypedBox::new(()), |service| (service.state)())
             })),
             attention: Cell::new(0),
+            due: Cell::new(0),
             hearers: services.iter().filter_map(|service| service.event).collect(),
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),
             running: Now::default(),
@@ -318,6 +321,38 @@ impl Pe {
     pub(crate) fn attend_to(&self, service: ServiceId, wanted: bool) {
         let bit = 1 << service.0;
         self.attention.update(|bits| if wanted { bits | bit } else { bits & !bit });
+    }
+
+    /// Has a service polled before anything else runs here. What it will do then is in flight until it has done it, or quiescence would be
+    /// told before.
+    pub(crate) fn poll_soon(&self, service: ServiceId) {
+        self.attend_to(service, true);
+        self.look_soon();
+        let (due, bit) = (self.due.get(), 1 << service.0);
+        if due & bit == 0 {
+            self.due.set(due | bit);
+            self.counters.sent.add(1);
+        }
+    }
+
+    /// Has wishes that wait seen to, because a task has gone on: elements may be free now.
+    #[inline]
+    pub(crate) fn see_to_wishes(&self) {
+        if self.wishes.are_waiting() {
+            self.poll_soon(wishes::SEEN_TO_BY);
+        }
+    }
+
+    /// Polls a service by one of its functions.
+    pub(crate) fn poll_by(&self, service: &'static Service, poll: fn(&Pe) -> bool) -> bool {
+        let bit = 1 << service.id.0;
+        let is_due = self.due.get() & bit != 0;
+        self.due.update(|due| due & !bit);
+        let did = poll(self);
+        if is_due {
+            self.counters.processed.add(1);
+        }
+        did
     }
 
     /// The services that are polled.

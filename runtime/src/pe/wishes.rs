@@ -1,8 +1,11 @@
 //! Wishes of elements to live on another PE, until they leave.
 
-use crate::model::ids::{PeId, Target};
+use crate::model::ids::{PeId, ServiceId, Target};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
+
+/// The service that sees to wishes.
+pub(crate) const SEEN_TO_BY: ServiceId = ServiceId(15);
 
 /// An element's wish to live elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,9 +87,15 @@ impl Wishes {
         }
     }
 
+    /// Whether there is an element whose home has not been asked yet.
+    #[inline]
+    pub(crate) fn are_waiting(&self) -> bool {
+        self.waiting.get() > 0
+    }
+
     /// The elements whose homes have not been asked yet.
     pub(crate) fn waiting(&self) -> Vec<Target> {
-        if self.waiting.get() == 0 {
+        if !self.are_waiting() {
             return Vec::new();
         }
         let wishes = self.wishes.borrow();

@@ -5,7 +5,7 @@
 use super::{SHAPES, somewhere};
 use crate::every_path::on_every_path;
 use chare::prelude::*;
-use chare::{ArrayOptions, Job, ThisMigrant};
+use chare::{ArrayOptions, ThisMigrant};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -139,17 +139,6 @@ fn who_lives_shorter_than_the_news_of_its_birth_take_ends_once() {
         }
         gnats.done_inserting();
     });
-}
-
-#[test]
-fn arrays_whose_elements_move_are_bound_to_none() {
-    let job = Job::in_process(1, 2).run(|| async {
-        let mayflies = MayflyProxy::create(2, 1);
-        MayflyProxy::create(ArrayOptions::new(2).bind_to(&mayflies), 1);
-        std::future::pending::<()>().await;
-    });
-    let error = job.unwrap_err().to_string();
-    assert!(error.contains("Mayfly") && error.contains("side by side"), "{error}");
 }
 
 const INDICES: u64 = 8;

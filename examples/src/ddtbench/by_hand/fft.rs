@@ -1,7 +1,7 @@
 //! Loops of a Fourier transform: the half of the columns that the other is to have, written transposed.
 
+use super::loops::End;
 use super::loops::Loops;
-use crate::ddtbench::ends::End;
 
 /// Doubles of a complex number.
 pub(in crate::ddtbench) const COMPLEX: usize = 2;

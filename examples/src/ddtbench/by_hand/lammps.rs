@@ -1,7 +1,7 @@
 //! Loops of LAMMPS: atoms from a list.
 
+use super::loops::End;
 use super::loops::Loops;
-use crate::ddtbench::ends::End;
 
 /// Atoms of several arrays, of which the first has three doubles for each.
 pub(in crate::ddtbench) struct Atoms {

@@ -1,6 +1,13 @@
 //! Loops: the rows that a kernel selects, and packing and unpacking by them.
 
-use crate::ddtbench::ends::End;
+/// One of the two ends of an exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Whence elements leave.
+    Source,
+    /// Where they land.
+    Target,
+}
 
 /// The loops over what one kernel selects.
 pub(super) trait Loops {

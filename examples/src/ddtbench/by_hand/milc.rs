@@ -1,7 +1,7 @@
 //! Loops of MILC: half planes of vectors.
 
+use super::loops::End;
 use super::loops::Loops;
-use crate::ddtbench::ends::End;
 
 /// Floats of a vector: three complex numbers.
 pub(in crate::ddtbench) const VECTOR: usize = 6;

@@ -9,6 +9,8 @@ pub(super) mod nas_mg;
 pub(super) mod specfem3d;
 pub(super) mod wrf;
 
+pub use loops::End;
+
 use fft::Transposition;
 use lammps::Atoms;
 use loops::Loops;

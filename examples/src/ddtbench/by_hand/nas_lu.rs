@@ -1,7 +1,7 @@
 //! Loops of NAS LU: edges of a frame.
 
+use super::loops::End;
 use super::loops::Loops;
-use crate::ddtbench::ends::End;
 
 /// Doubles of a point.
 pub(in crate::ddtbench) const POINT: usize = 5;

@@ -1,7 +1,7 @@
 //! Loops of NAS MG: faces of a grid.
 
+use super::loops::End;
 use super::loops::Loops;
-use crate::ddtbench::ends::End;
 
 /// The last face along x, which lands behind it.
 pub(in crate::ddtbench) struct MgX {

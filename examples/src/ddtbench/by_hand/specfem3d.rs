@@ -1,7 +1,7 @@
 //! Loops of SPECFEM3D: points from lists, and every second triple.
 
+use super::loops::End;
 use super::loops::Loops;
-use crate::ddtbench::ends::End;
 
 /// Points of one or of three floats, a list for each array.
 pub(in crate::ddtbench) struct Lists {

@@ -1,7 +1,7 @@
 //! Loops of WRF: boxes of arrays in two, three and four dimensions.
 
+use super::loops::End;
 use super::loops::Loops;
-use crate::ddtbench::ends::End;
 use std::ops::Range;
 
 /// Arrays of each number of dimensions.

@@ -27,6 +27,8 @@ pub(crate) struct CollectionInfo {
 #[derive(Debug)]
 struct Placed {
     map: Arc<PlacementMap>,
+    /// The array, bound to no other, to which the others of the bond are bound, directly or not.
+    bond: CollectionId,
     /// For each PE: whether it takes part in reductions.
     takes_part: Vec<bool>,
     /// For each node: how many PEs take part on the node and on the nodes below it in the tree.
@@ -53,7 +55,7 @@ impl CollectionInfo {
         info.check_room(info.blueprint.elements.len() / u64::from(info.topology.nodes()))?;
         if info.bound_to().is_none() {
             let map = PlacementMap::new(&info.blueprint, &chare.index, info.topology.clone())?;
-            info.place(Arc::new(map))?;
+            info.place(Arc::new(map), info.id)?;
         }
         Ok(info)
     }
@@ -82,12 +84,13 @@ impl CollectionInfo {
     /// Takes over the homes of the array that this one is bound to.
     ///
     /// # Errors
-    /// When the two have indices of different types, in words.
+    /// When the two have indices of different types, or the elements of one alone may move, in words.
     pub(crate) fn bind(&self, other: &Self) -> Result<(), String> {
-        if let Some(mover) = [self, other].into_iter().find(|info| info.may_move()) {
-            let name = mover.chare.name;
+        if self.may_move() != other.may_move() {
+            let [mover, other] = if self.may_move() { [self, other] } else { [other, self] };
             return Err(format!(
-                "the elements of {name} move, and bound arrays have theirs side by side: leave `migrate` out, or bind neither"
+                "the elements of {} move, and those of {}, an array that is bound to it, do not: mark both `migrate`, or neither",
+                mover.chare.name, other.chare.name
             ));
         }
         let (mine, theirs) = (&self.chare.index, &other.chare.index);
@@ -95,7 +98,12 @@ impl CollectionInfo {
             let (mine, theirs) = ((mine.type_name)(), (theirs.type_name)());
             return Err(format!("an array with indices {mine} is bound to one with indices {theirs}"));
         }
-        self.place(Arc::clone(&other.placed().map))
+        self.place(Arc::clone(&other.placed().map), other.bond())
+    }
+
+    /// What names the bond of arrays that are bound to each other: their first array; a collection that is bound to none names itself.
+    pub(crate) fn bond(&self) -> CollectionId {
+        self.placed().bond
     }
 
     /// Whether the collection begins without members and none can come.
@@ -106,11 +114,11 @@ impl CollectionInfo {
     /// Gives a collection in which nobody ever is its homes, because the array that it is bound to has ended.
     pub(crate) fn place_nobody(&self) {
         let map = PlacementMap::new(&self.blueprint, &self.chare.index, self.topology.clone());
-        let placed = map.and_then(|map| self.place(Arc::new(map)));
+        let placed = map.and_then(|map| self.place(Arc::new(map), self.id));
         debug_assert!(placed.is_ok(), "nobody takes no room");
     }
 
-    fn place(&self, map: Arc<PlacementMap>) -> Result<(), String> {
+    fn place(&self, map: Arc<PlacementMap>, bond: CollectionId) -> Result<(), String> {
         let pes = self.topology.pes();
         let mut population = vec![0; pes as usize];
         match &self.blueprint.elements {
@@ -132,7 +140,7 @@ impl CollectionInfo {
                 node = self.topology.parent(above, self.root());
             }
         }
-        self.placed.get_or_init(|| Placed { map, takes_part, parts_below });
+        self.placed.get_or_init(|| Placed { map, bond, takes_part, parts_below });
         Ok(())
     }
 

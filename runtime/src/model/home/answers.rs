@@ -3,6 +3,7 @@
 use crate::model::ids::PeId;
 use crate::model::registry::Standing;
 use crate::model::travel::{Sought, Stay};
+use smallvec::SmallVec;
 
 /// Where the home of an element believes that it lives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,15 +15,42 @@ pub(crate) enum Whereabouts {
     UnderWay,
 }
 
-/// The answer to a wish to move.
+/// Where the elements of a bond live, as their home believes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
-    /// The element may go, and is on that stay when it has arrived.
-    Granted(Stay),
+pub(crate) enum Lives {
+    /// At home, or nowhere: the home's PE knows.
+    AtHomeOrNowhere,
+    On(PeId),
+    /// The one in the collection with this number is under way.
+    UnderWay(usize),
+}
+
+/// The answer to a wish to move, as far as the element alone decides it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wish {
+    Allowed,
     /// Not now: the wish is kept.
     Keep,
     /// The wish of an element that has left meanwhile, or has ended; there is no answer.
     Obsolete,
+}
+
+/// The answer to a wish to move.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum BondWish {
+    /// The element may go, and those with it that are bound to it.
+    Granted(SmallVec<[LetGo; 1]>),
+    /// Not now: the wish is kept until something has settled of the element in the collection with this number.
+    Keep(usize),
+    Obsolete,
+}
+
+/// An element that may go: that in the collection with a number, from a stay, and is on another one when it has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LetGo {
+    pub(crate) number: usize,
+    pub(crate) left: Stay,
+    pub(crate) stay: Stay,
 }
 
 /// The way of a call that has come to the home of its element.

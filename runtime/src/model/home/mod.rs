@@ -34,8 +34,11 @@
 //!    stand for "arrived" and "stayed" as well, which they may have overtaken: those are old then. They take effect when all contributions
 //!    have been taken. An element that is at home ends by a function call.
 //! 9. What no PE that keeps these rules says is refused in words.
+//!
+//! What holds elements of bound arrays together, [`bond`] says.
 
 mod answers;
+mod bond;
 mod contributions;
 mod entry;
 #[cfg(test)]
@@ -44,7 +47,10 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use answers::{Admission, Seek, SeekCopy, Settled, Whereabouts, Wish};
+pub(crate) use answers::{Admission, BondWish, LetGo, Lives, Seek, SeekCopy, Settled, Whereabouts};
+pub(crate) use bond::{find as find_bond, wish};
+
+use answers::Wish;
 
 use crate::model::ids::{Index, PeId};
 use crate::model::registry::Standing;
@@ -111,9 +117,9 @@ impl<C, E> Home<C, E> {
         Traveller::new(entry.journey, stay, entry.contributions.leave())
     }
 
-    /// Takes the wish of an element on PE `from` to go to another one.
-    pub(crate) fn wish(&mut self, index: Index, (from, stay): (PeId, Stay), to: PeId) -> Wish {
-        let Some(entry) = self.entries.get_mut(&index) else { return Wish::Obsolete };
+    /// Says whether an element that lives on PE `from` may go to another one.
+    fn may_go(&self, index: Index, (from, stay): (PeId, Stay), to: PeId) -> Wish {
+        let Some(entry) = self.entries.get(&index) else { return Wish::Obsolete };
         let is_of = |at: PeId, other: Stay| at == from && other == stay;
         match entry.residence {
             Residence::Elsewhere { at, stay: of } if is_of(at, of) && at != to => {}
@@ -135,9 +141,7 @@ impl<C, E> Home<C, E> {
             chare_lrts::sometimes!("a wish to move waited for a pinned call");
             return Wish::Keep;
         }
-        let granted = grant(&mut self.granted);
-        entry.residence = Residence::Moving { from, left: stay, to, stay: granted };
-        Wish::Granted(granted)
+        Wish::Allowed
     }
 
     /// Takes note that PE `from` could not let an element go. Returns whether that is news: then what was kept for it is looked at again.

@@ -19,6 +19,12 @@ pub(super) enum Rule {
     CountAtEnd,
     /// The news of an end stand for those of an arrival.
     EndIsArrival,
+    /// No move of a bond is granted while a birth in it is under way.
+    BirthHoldsBond,
+    /// All of a bond go when one may go.
+    JointGrants,
+    /// Who is born into a bond is born where it lives.
+    BornBesideBond,
 }
 
 /// The rules that hold.

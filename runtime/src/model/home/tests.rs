@@ -19,9 +19,14 @@ fn on_p() -> (Few, Traveller) {
     (home, traveller)
 }
 
-fn granted(wish: Wish) -> Stay {
-    let Wish::Granted(stay) = wish else { panic!("{wish:?}") };
-    stay
+/// Takes the wish of an element that is bound to no other.
+fn ask(home: &mut Few, from: (PeId, Stay), to: PeId) -> BondWish {
+    wish(&mut [home], 0, INDEX, from, to)
+}
+
+fn granted(wish: BondWish) -> Stay {
+    let BondWish::Granted(let_go) = wish else { panic!("{wish:?}") };
+    let_go[0].stay
 }
 
 fn sent(seek: Seek) -> (PeId, Sought) {
@@ -35,10 +40,14 @@ fn calls_are_kept_while_an_element_moves_and_follow_it_then() {
     assert_eq!(home.seek(INDEX, None), Seek::AtHomeOrNowhere);
     let mut traveller = home.leave(INDEX, P, Standing::NEW);
     assert_eq!((home.seek(INDEX, None), home.find(INDEX)), (Seek::Keep, Whereabouts::UnderWay));
-    assert_eq!(home.wish(INDEX, (P, traveller.stay), Q), Wish::Keep, "the wish has overtaken the arrival");
+    assert_eq!(
+        ask(&mut home, (P, traveller.stay), Q),
+        BondWish::Keep(0),
+        "the wish has overtaken the arrival"
+    );
     assert_eq!(home.arrived(INDEX, (P, traveller.stay)), Ok(true));
     assert_eq!((sent(home.seek(INDEX, None)).0, home.find(INDEX)), (P, Whereabouts::On(P)));
-    let stay = granted(home.wish(INDEX, (P, traveller.stay), HOME));
+    let stay = granted(ask(&mut home, (P, traveller.stay), HOME));
     assert_eq!(home.seek(INDEX, None), Seek::Keep);
     traveller.stay = stay;
     home.come_home(INDEX, HOME, &traveller).unwrap();
@@ -50,25 +59,25 @@ fn calls_are_kept_while_an_element_moves_and_follow_it_then() {
 #[test]
 fn who_is_not_free_stays_and_may_wish_again_at_once() {
     let (mut home, Traveller { stay, .. }) = on_p();
-    granted(home.wish(INDEX, (P, stay), Q));
-    assert_eq!(home.wish(INDEX, (P, stay), R), Wish::Keep, "the wish has overtaken the refusal");
+    granted(ask(&mut home, (P, stay), Q));
+    assert_eq!(ask(&mut home, (P, stay), R), BondWish::Keep(0), "the wish has overtaken the refusal");
     assert_eq!(home.stayed(INDEX, (P, stay)), Ok(true));
-    granted(home.wish(INDEX, (P, stay), R));
+    granted(ask(&mut home, (P, stay), R));
 }
 
 #[test]
 fn a_call_that_is_sent_again_pins_the_element_until_it_has_found_it() {
     let (mut home, Traveller { stay, .. }) = on_p();
     let first = sent(home.seek(INDEX, None));
-    let then = granted(home.wish(INDEX, (P, stay), Q));
+    let then = granted(ask(&mut home, (P, stay), Q));
     assert_eq!(home.seek(INDEX, Some(first.1)), Seek::Keep);
     assert_eq!(home.arrived(INDEX, (Q, then)), Ok(true));
     let again = sent(home.seek(INDEX, Some(first.1)));
     assert_eq!(again, (Q, Sought { stay: then, is_pinned: true }));
-    assert_eq!(home.wish(INDEX, (Q, then), R), Wish::Keep);
+    assert_eq!(ask(&mut home, (Q, then), R), BondWish::Keep(0));
     assert_eq!(home.found(INDEX, again.1), Ok(true));
     assert!(home.found(INDEX, again.1).is_err(), "there was one pin");
-    granted(home.wish(INDEX, (Q, then), R));
+    granted(ask(&mut home, (Q, then), R));
     assert_eq!(home.found(INDEX, again.1), Ok(false), "that is old by now");
 }
 
@@ -78,7 +87,7 @@ fn a_call_that_comes_back_from_where_nobody_left_proves_the_end() {
     let (_, sought) = sent(home.seek(INDEX, None));
     assert_eq!(home.seek(INDEX, Some(sought)), Seek::Keep);
     assert_eq!((home.seek(INDEX, None), home.admit(INDEX, None)), (Seek::Keep, Admission::Keep));
-    assert_eq!(home.wish(INDEX, (P, stay), Q), Wish::Obsolete);
+    assert_eq!(ask(&mut home, (P, stay), Q), BondWish::Obsolete);
     home.gone(INDEX, (P, stay), 0, ()).unwrap();
     assert_eq!(home.settle(INDEX), Settled::Over(Standing::NEW, ()));
     assert_eq!(home.admit(INDEX, None), Admission::AtHomeOrNowhere);
@@ -91,7 +100,7 @@ fn a_call_that_comes_back_from_where_nobody_left_proves_the_end() {
 fn an_insertion_asks_where_the_element_lives() {
     let (mut home, Traveller { stay, .. }) = on_p();
     let Admission::Ask { to: P, sought } = home.admit(INDEX, None) else { panic!("it may have ended") };
-    let then = granted(home.wish(INDEX, (P, stay), Q));
+    let then = granted(ask(&mut home, (P, stay), Q));
     assert_eq!(home.admit(INDEX, Some(sought)), Admission::Keep);
     assert_eq!(home.arrived(INDEX, (Q, then)), Ok(true));
     assert_eq!(home.admit(INDEX, Some(sought)), Admission::Exists);
@@ -108,7 +117,7 @@ fn news_of_an_end_stand_for_those_that_they_overtake() {
     assert_eq!(home.arrived(INDEX, (P, stay)), Ok(false));
     let (mut home, mut traveller) = on_p();
     let stay = traveller.stay;
-    granted(home.wish(INDEX, (P, stay), Q));
+    granted(ask(&mut home, (P, stay), Q));
     assert_eq!(traveller.contribute(), 0);
     home.gone(INDEX, (P, stay), traveller.contributed(), ()).unwrap();
     assert_eq!((home.settle(INDEX), home.seek(INDEX, None)), (Settled::Nothing, Seek::Keep));
@@ -124,7 +133,7 @@ fn a_copy_is_for_the_element_of_one_journey() {
     assert_eq!(home.call_elsewhere(), [(INDEX, traveller.journey)]);
     let SeekCopy::Send { to: P, .. } = home.seek_copy(INDEX, traveller.journey, None) else { panic!("P") };
     let journey = traveller.journey;
-    traveller.stay = granted(home.wish(INDEX, (P, traveller.stay), HOME));
+    traveller.stay = granted(ask(&mut home, (P, traveller.stay), HOME));
     home.come_home(INDEX, HOME, &traveller).unwrap();
     assert_eq!(home.settle(INDEX), Settled::Nothing, "the copy is out");
     assert!(home.call_elsewhere().is_empty(), "it is a member at home");
@@ -133,7 +142,7 @@ fn a_copy_is_for_the_element_of_one_journey() {
     assert_eq!(home.seek_copy(INDEX, journey, None), SeekCopy::Keep);
     assert_eq!(home.arrived(INDEX, (Q, traveller.stay)), Ok(true));
     assert!(traveller.hear(journey));
-    traveller.stay = granted(home.wish(INDEX, (Q, traveller.stay), HOME));
+    traveller.stay = granted(ask(&mut home, (Q, traveller.stay), HOME));
     home.come_home(INDEX, HOME, &traveller).unwrap();
     assert_eq!(home.settle(INDEX), Settled::AtHome(Standing::NEW));
     assert_eq!(home.seek_copy(INDEX, journey, None), SeekCopy::Drop);
@@ -146,7 +155,7 @@ fn a_copy_is_for_the_element_of_one_journey() {
 fn a_copy_that_comes_while_its_element_is_at_home_is_heard_there_once() {
     let (mut home, mut traveller) = on_p();
     home.call_elsewhere();
-    traveller.stay = granted(home.wish(INDEX, (P, traveller.stay), HOME));
+    traveller.stay = granted(ask(&mut home, (P, traveller.stay), HOME));
     home.come_home(INDEX, HOME, &traveller).unwrap();
     assert_eq!(home.contribute_at_home(INDEX, "first"), Ok(()));
     assert_eq!(home.next_contribution(INDEX).unwrap().0, "first");
@@ -161,7 +170,7 @@ fn contributions_are_taken_in_order_also_of_who_is_back_or_has_ended_at_home() {
     let numbers: Vec<u64> = (0..3).map(|_| traveller.contribute()).collect();
     home.contribute(INDEX, numbers[2], "third").unwrap();
     assert!(home.next_contribution(INDEX).is_none());
-    traveller.stay = granted(home.wish(INDEX, (P, traveller.stay), HOME));
+    traveller.stay = granted(ask(&mut home, (P, traveller.stay), HOME));
     home.come_home(INDEX, HOME, &traveller).unwrap();
     assert_eq!(home.contribute_at_home(INDEX, "fourth"), Ok(()));
     home.contribute(INDEX, numbers[1], "second").unwrap();
@@ -196,7 +205,7 @@ fn what_nobody_says_who_keeps_the_rules_is_refused_in_words() {
     assert!(
         home.gone(INDEX, (P, stay), 1, ()).is_err() && home.gone(INDEX, (P, stay), u64::MAX, ()).is_err()
     );
-    let then = granted(home.wish(INDEX, (P, stay), HOME));
+    let then = granted(ask(&mut home, (P, stay), HOME));
     assert!(home.arrived(INDEX, (Q, then)).is_err());
     for wrong in [
         Traveller { stay: then, heard: 1, contributed: 2, ..traveller.clone() },
@@ -211,6 +220,32 @@ fn what_nobody_says_who_keeps_the_rules_is_refused_in_words() {
     assert!(home.contribute(INDEX, 2, "third").is_err(), "it has made two");
 }
 
+#[test]
+fn those_of_a_bond_go_together_and_wait_for_each_other() {
+    let ((mut one, first), (mut other, second)) = (on_p(), on_p());
+    let third = Few::default();
+    let find = |homes: [&Few; 2]| find_bond(homes.into_iter(), INDEX);
+    assert_eq!((find([&third, &one]), find([&third, &third])), (Lives::On(P), Lives::AtHomeOrNowhere));
+    let to_q = wish(&mut [&mut one, &mut other], 1, INDEX, (P, second.stay), Q);
+    let BondWish::Granted(let_go) = to_q else { panic!("{to_q:?}") };
+    assert_eq!(
+        let_go.iter().map(|it| (it.number, it.left)).collect::<Vec<_>>(),
+        [(0, first.stay), (1, second.stay)]
+    );
+    assert_eq!(find([&third, &one]), Lives::UnderWay(1));
+    let [first, second] = [let_go[0].stay, let_go[1].stay];
+    assert_eq!(one.arrived(INDEX, (Q, first)), Ok(true));
+    let early = wish(&mut [&mut one, &mut other], 0, INDEX, (Q, first), R);
+    assert_eq!(early, BondWish::Keep(1), "nobody has said that the other one has arrived");
+    other.gone(INDEX, (P, Stay::NONE.next()), 0, ()).expect("it had ended before it was let go");
+    assert!(second > Stay::NONE.next() && matches!(other.settle(INDEX), Settled::Over(..)));
+    let newborn = other.send_newborn(INDEX, Q, Standing::NEW);
+    assert_eq!(wish(&mut [&mut one, &mut other], 0, INDEX, (Q, first), R), BondWish::Keep(1));
+    assert_eq!(other.arrived(INDEX, (Q, newborn.stay)), Ok(true));
+    let alone = wish(&mut [&mut one, &mut Few::default()], 0, INDEX, (Q, first), R);
+    assert!(matches!(alone, BondWish::Granted(let_go) if let_go.len() == 1));
+}
+
 /// One thing that somebody says of an element, or that its home does; returns whether it is taken.
 fn say_anything(home: &mut Few, dice: &mut Dice) -> bool {
     let index = Index::from(dice.roll(2) as u64);
@@ -223,7 +258,7 @@ fn say_anything(home: &mut Few, dice: &mut Dice) -> bool {
     let is_at_home = home.find(index) == Whereabouts::AtHomeOrNowhere;
     match dice.roll(13) {
         0 | 1 if is_at_home => home.leave(index, to, Standing::NEW).stay == home.granted,
-        2 => home.wish(index, (at, stay), to) != Wish::Obsolete,
+        2 => wish(&mut [home], 0, index, (at, stay), to) != BondWish::Obsolete,
         3 => home.stayed(index, (at, stay)).is_ok(),
         4 => home.arrived(index, (at, stay)).is_ok(),
         5 => {

@@ -27,7 +27,7 @@ pub(crate) trait MovingState: Any + Send {
 /// An operation on one chare.
 type Of<T> = fn(&Rc<dyn AnyChare>) -> T;
 
-type Decode = fn(&[u8]) -> Result<Box<dyn MovingState>, String>;
+type Decode = fn(&mut &[u8]) -> Result<Box<dyn MovingState>, String>;
 
 type Moved = fn(&Rc<dyn AnyChare>, PeId);
 
@@ -38,7 +38,7 @@ pub struct Movement {
     pub(crate) take_out: Of<Option<Box<dyn MovingState>>>,
     /// Makes a chare for the table of another PE.
     pub(crate) seat: fn(Identity, Box<dyn MovingState>) -> Rc<dyn AnyChare>,
-    /// Reads a state that came from another process.
+    /// Reads a state that came from another process, from the front of some bytes.
     ///
     /// # Errors
     /// Bytes that are none, and a panic of the user's `Deserialize`, in words.

@@ -11,6 +11,7 @@ use crate::model::collection::CollectionInfo;
 use crate::model::ids::{CollectionId, PeId};
 use crate::model::registry::AnyChare;
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use std::cell::Cell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -47,8 +48,16 @@ impl Collections {
     }
 
     /// Adds a collection that was not known.
-    pub(crate) fn insert(&mut self, collection: LocalCollection) {
+    pub(crate) fn insert(&mut self, mut collection: LocalCollection) {
         let id = collection.info.id;
+        if collection.info.bound_to().is_some() {
+            let bond = collection.info.bond();
+            for mate in self.known.iter_mut().filter(|other| other.info.bond() == bond) {
+                mate.mates.push(id);
+                mate.follower.take_if(|follower| *follower == id);
+                collection.mates.push(mate.info.id);
+            }
+        }
         self.announced.remove(&id);
         let come = self.come.entry(id.creator).or_insert(id.serial..id.serial);
         come.end = come.end.max(id.serial.saturating_add(1));
@@ -72,6 +81,10 @@ impl Collections {
         let ended = self.known.swap_remove(place);
         if let Some(moved) = self.known.get(place) {
             self.places.insert(moved.info.id, place);
+        }
+        for mate in &ended.mates {
+            let place = self.places[mate];
+            self.known[place].mates.retain(|other| *other != id);
         }
         Some(ended)
     }
@@ -99,6 +112,16 @@ impl Collections {
     #[inline]
     pub(crate) fn get(&self, id: CollectionId) -> Option<&LocalCollection> {
         self.place(id).and_then(|place| self.known.get(place))
+    }
+
+    /// The collections of a bond that are known here: a collection that is known, and those whose members are bound to its own.
+    pub(crate) fn bond_mut(&mut self, id: CollectionId) -> SmallVec<[&mut LocalCollection; 1]> {
+        let Some(place) = self.place(id) else { return SmallVec::new() };
+        if self.known[place].mates.is_empty() {
+            return smallvec![&mut self.known[place]];
+        }
+        let bond = self.known[place].info.bond();
+        self.known.iter_mut().filter(|collection| collection.info.bond() == bond).collect()
     }
 
     /// Takes all members out, when the job is over.

@@ -2,7 +2,7 @@
 
 use crate::model::collection::{CollectionInfo, Insertions};
 use crate::model::home::Home;
-use crate::model::ids::{BroadcastId, Index, PeId};
+use crate::model::ids::{BroadcastId, CollectionId, Index, PeId};
 use crate::model::parcel::Parcel;
 use crate::model::reduction::{Contributions, Gathering, Share};
 use crate::model::registry::AnyChare;
@@ -98,6 +98,10 @@ pub(crate) struct LocalCollection {
     pub(crate) away: FxHashMap<Index, PeId>,
     /// Where members move: what this PE knows as a home of them.
     pub(crate) home: Option<Box<HomeHere>>,
+    /// The other collections here whose members are bound to those of this one.
+    pub(crate) mates: Vec<CollectionId>,
+    /// The one that is to be bound to this one, whose creation here waits until nothing is under way: nobody may go meanwhile.
+    pub(crate) follower: Option<CollectionId>,
     /// The members that live here and have their home elsewhere, where members move.
     pub(crate) travellers: FxHashMap<Index, Traveller>,
     /// The encodings of the indices of members here whose index is a digest.
@@ -123,6 +127,8 @@ impl LocalCollection {
             members: Members::default(),
             away: FxHashMap::default(),
             home,
+            mates: Vec::new(),
+            follower: None,
             travellers: FxHashMap::default(),
             names,
             contributions,

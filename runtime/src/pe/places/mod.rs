@@ -28,6 +28,7 @@ use crate::model::travel::Traveller;
 use crate::pe::early::Missing;
 use collections::Collections;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -202,6 +203,11 @@ impl Places {
     /// The part of a collection on this PE, to change it; code that changes where members live [forgets](Places::forget) them.
     pub(crate) fn collection_mut(&mut self, id: CollectionId) -> Option<&mut LocalCollection> {
         self.collections.get_mut(id)
+    }
+
+    /// The collections here whose members are bound to those of one, and that one; see [`Places::collection_mut`].
+    pub(crate) fn bond_mut(&mut self, id: CollectionId) -> SmallVec<[&mut LocalCollection; 1]> {
+        self.collections.bond_mut(id)
     }
 
     /// Takes note of a collection that this PE has created, and of which the nodes have been told.

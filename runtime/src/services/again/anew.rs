@@ -10,8 +10,7 @@ use crate::pe::running::Running;
 /// Notes what is to begin soon.
 pub(super) fn attend(pe: &Pe, due: Due) {
     state(pe).borrow_mut().due.push(due);
-    pe.attend_to(ID, true);
-    pe.look_soon();
+    pe.poll_soon(ID);
 }
 
 /// Lets the entry of a task that is at rest begin anew, if this job does so with all, to test them. Returns whether it will.

@@ -1,7 +1,7 @@
 //! Absent members: calls of a member that lives elsewhere go on by way of its home, its callers are told where it lives, and its home is
 //! told when it is gone.
 
-use super::insertion::provide;
+use super::insertion::{Companion, find_companion, provide};
 use super::message::{ArrayMessage, Insert, InsertionOrder, Stage};
 use crate::delivery::invocation::forsake;
 use crate::delivery::outbox;
@@ -135,11 +135,18 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
             return Outcome::Processed;
         }
     };
+    let companion = match find_companion(pe, &info, index) {
+        Companion::Lives(at) => at,
+        Companion::UnderWay(mate) => {
+            chare_lrts::sometimes!("a call that creates an element waited for the bond of the element");
+            return pe.keep(mate, options, Body::Call(call));
+        }
+    };
     let name = options.index().filter(|_| is_digest).map(Box::from);
     let order = InsertionOrder::new((id, index), name, (pe.id, on), Stage::Granted);
     pe.counters.sent.add(1);
     let insert = Insert { order, chare: info.chare, arguments: Arguments::new(()) };
-    if provide(pe, &info, insert) == Outcome::Processed {
+    if provide(pe, &info, companion, insert) == Outcome::Processed {
         pe.counters.processed.add(1);
     }
     outbox::forward(pe, pe.id, Envelope { options, body: Body::Call(call) });

@@ -3,7 +3,8 @@
 //! On the PE that creates them, collections wait for their turn in [`Own`], in order; [`bring_forward`] constructs the members there
 //! before, for code that wants them at once. Calls of members elsewhere do not wait for that: they follow the news of the creation.
 
-use super::message::{ArrayFrame, ArrayMessage, ID};
+use super::insertion::{Companion, find_companion};
+use super::message::{ArrayFrame, ArrayMessage, ID, Insert, InsertionOrder, Stage};
 use crate::base::host_memory::host_memory_bytes;
 use crate::delivery::lifecycle::construct;
 use crate::delivery::outbox;
@@ -11,7 +12,7 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::collection::{Blueprint, CollectionInfo};
 use crate::model::envelope::Envelope;
-use crate::model::ids::{CollectionId, Index, NodeId, Target};
+use crate::model::ids::{CollectionId, Index, NodeId, PeId, Target};
 use crate::model::registry::{ChareRegistration, Identity, Standing, find_chare};
 use crate::model::travel::Traveller;
 use crate::node::Node;
@@ -20,6 +21,7 @@ use crate::pe::places::LocalCollection;
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe};
 use crate::services::broadcast::tree::{self, TreeMessage};
+use crate::services::migration;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -140,9 +142,21 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
             None => return wait_for(other, info, arguments),
         }
     }
+    if let Some(mate) = info.may_move().then(|| await_bond(pe, &info)).flatten() {
+        let message = ArrayMessage::CreateMembers { info, arguments };
+        return pe.keep(mate, CallOptions::new().expedited(), message.into());
+    }
+    if info.may_move() && info.bound_to().is_some() {
+        // Those that it is bound to have waited for it.
+        migration::ask_soon(pe);
+    }
     let members = info.members_on(pe.id);
     pe.places.borrow_mut().insert_collection(LocalCollection::new(info, pe.id, members.len()));
     for index in members {
+        if let Some(to) = elsewhere(pe, id, index) {
+            send_first(pe, (id, index), to, (chare, arguments.clone()));
+            continue;
+        }
         construct(
             pe,
             Identity::new(Target::Member(id, index), &chare.name, Standing::NEW),
@@ -153,6 +167,54 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
     pe.tell(ChareEvent::Born { collection: id });
     pe.release_early(Missing::Collection(id));
     Outcome::Processed
+}
+
+/// Finds an element under way of arrays that move and to which a collection is going to be bound. Its creation waits for that: where such
+/// elements live, those that it begins with are to live, too. Until it is created none of them may go.
+fn await_bond(pe: &Pe, info: &CollectionInfo) -> Option<Missing> {
+    let mut places = pe.places.borrow_mut();
+    let mut bond = places.bond_mut(info.bound_to()?);
+    let under_way = bond.iter().find_map(|collection| {
+        let (index, ..) = collection.home.as_ref()?.under_way().next()?;
+        Some(Missing::Member(collection.info.id, index))
+    })?;
+    chare_lrts::sometimes!("the creation of a bound array waited for an element under way");
+    bond.iter_mut().for_each(|collection| collection.follower = Some(info.id));
+    Some(under_way)
+}
+
+/// The PE where a member is to live with which a collection begins, if that is not its home: those that it is bound to have moved there.
+fn elsewhere(pe: &Pe, id: CollectionId, index: Index) -> Option<PeId> {
+    let may_be = {
+        let places = pe.places.borrow();
+        places
+            .collection(id)
+            .is_some_and(|collection| collection.home.is_some() && !collection.mates.is_empty())
+    };
+    let info =
+        may_be.then(|| pe.places.borrow().collection(id).map(|collection| Arc::clone(&collection.info)));
+    match find_companion(pe, &*info.flatten()?, index) {
+        Companion::Lives(at) => at.filter(|at| *at != pe.id),
+        Companion::UnderWay(_) => unreachable!("the creation waits for what is under way"),
+    }
+}
+
+/// Has a member with which a collection begins constructed elsewhere: for its home it has lived here, and leaves.
+fn send_first(
+    pe: &Pe,
+    (id, index): (CollectionId, Index),
+    to: PeId,
+    (chare, arguments): (&'static ChareRegistration, Arguments),
+) {
+    let (traveller, name) = {
+        let mut places = pe.places.borrow_mut();
+        let collection = places.collection_mut(id).expect("it was created above");
+        (collection.let_go(index, to, None, Standing::NEW), collection.names.get(&index).cloned())
+    };
+    let mut order = InsertionOrder::new((id, index), name, (pe.id, Some(to)), Stage::Granted);
+    order.traveller = Some(traveller);
+    let insert = ArrayMessage::Insert(Insert { order, chare, arguments });
+    outbox::send(pe, to, Envelope::system(CallOptions::new().expedited(), insert));
 }
 
 /// Creates a member of a collection that is here already, which has its home elsewhere and may move: the home counts it.

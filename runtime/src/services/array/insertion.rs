@@ -17,11 +17,12 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::collection::{CollectionInfo, Insertions};
 use crate::model::envelope::Envelope;
-use crate::model::home::Admission;
+use crate::model::home::{self, Admission, Lives};
 use crate::model::ids::{CollectionId, Index, PeId, Target};
 use crate::model::registry::ChareRegistration;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
+use crate::pe::places::LocalCollection;
 use crate::pe::queued::Outcome;
 use std::sync::Arc;
 
@@ -146,9 +147,19 @@ fn decide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
         chare_lrts::sometimes!("an insertion was contested");
         return forward(pe, elsewhere, Stage::Contested, insert);
     }
-    let companion = info.bound_to().and_then(|other| find_companion(pe, other, index));
+    let companion = match find_companion(pe, info, index) {
+        Companion::Lives(at) => at,
+        Companion::UnderWay(mate) => {
+            chare_lrts::sometimes!("an insertion waited for the bond of its element");
+            let mut insert = insert;
+            insert.order.stage = Stage::Cleared;
+            return pe.keep(mate, options(), ArrayMessage::Insert(insert).into());
+        }
+    };
+    // Where a bond lives that moves, who asks cannot know.
     if let (Some(companion), Some(on)) = (companion, on)
         && companion != on
+        && !info.may_move()
     {
         let shown = info.chare.index.show(index);
         let cause = format!(
@@ -166,12 +177,38 @@ fn decide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
     grant(pe, at, insert)
 }
 
-/// The PE of the element of another array with which a new element of a bound array is to live, if there is one.
-fn find_companion(pe: &Pe, other: CollectionId, index: Index) -> Option<PeId> {
-    let places = pe.places.borrow();
-    let other = places.collection(other)?;
-    let is_here = other.members.include(index).then_some(pe.id);
-    is_here.or_else(|| other.away.get(&index).copied())
+/// What a new element of a bound array is to live with.
+pub(super) enum Companion {
+    /// Elements of other arrays, on that PE, or nothing.
+    Lives(Option<PeId>),
+    /// Elements of other arrays that move, of which this one is under way.
+    UnderWay(Missing),
+}
+
+/// At the home: finds the elements of other arrays with which a new element is to live.
+pub(super) fn find_companion(pe: &Pe, info: &CollectionInfo, index: Index) -> Companion {
+    let mut places = pe.places.borrow_mut();
+    if info.may_move() {
+        return find_bond(pe.id, &places.bond_mut(info.id), index);
+    }
+    let other = info.bound_to().and_then(|other| places.collection(other));
+    Companion::Lives(other.and_then(|other| {
+        let is_here = other.members.include(index).then_some(pe.id);
+        is_here.or_else(|| other.away.get(&index).copied())
+    }))
+}
+
+/// Finds the elements that live and have an index in bound arrays whose elements move.
+fn find_bond(here: PeId, bond: &[&mut LocalCollection], index: Index) -> Companion {
+    let homes = bond.iter().filter_map(|collection| collection.home.as_deref());
+    match home::find_bond(homes, index) {
+        Lives::On(at) => Companion::Lives(Some(at)),
+        Lives::UnderWay(number) => Companion::UnderWay(Missing::Member(bond[number].info.id, index)),
+        Lives::AtHomeOrNowhere => {
+            let is_here = bond.iter().any(|collection| collection.members.include(index));
+            Companion::Lives(is_here.then_some(here))
+        }
+    }
 }
 
 /// At the home: has the member constructed on a PE, and sends it the calls that have waited.
@@ -201,10 +238,9 @@ fn grant_here(pe: &Pe, insert: Insert) -> Outcome {
     Outcome::Processed
 }
 
-/// At the home of a member that a call needs and that is nowhere: has it constructed.
-pub(super) fn provide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
-    let InsertionOrder { index, on, .. } = insert.order;
-    let at = info.bound_to().and_then(|other| find_companion(pe, other, index)).or(on).unwrap_or(pe.id);
+/// At the home of a member that a call needs and that is nowhere: has it constructed, on `companion` if it is to live with others.
+pub(super) fn provide(pe: &Pe, info: &CollectionInfo, companion: Option<PeId>, insert: Insert) -> Outcome {
+    let at = companion.or(insert.order.on).unwrap_or(pe.id);
     if at.0 >= pe.node.topology.pes() {
         let cause = format!("it is called from {at}, which is not there");
         pe.fail(format!("creating a member of {}", info.chare.name), cause);

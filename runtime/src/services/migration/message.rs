@@ -7,10 +7,12 @@ use crate::model::parcel::{Parcel, WrittenParcel};
 use crate::model::registry::{ChareRegistration, IndexRegistration, MovingState};
 use crate::model::topology::Topology;
 use crate::model::travel::{Sought, Stay, Traveller};
+use crate::pe::wishes::SEEN_TO_BY;
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
-pub(crate) const ID: ServiceId = ServiceId(15);
+pub(crate) const ID: ServiceId = SEEN_TO_BY;
 
 /// An element of an array.
 pub(super) type Member = (CollectionId, Index);
@@ -21,8 +23,22 @@ pub(super) enum MoveMessage {
         member: Member,
         news: News,
     },
-    /// To the PE where the element is to live.
-    State(Box<Moving>),
+    /// To the PE where elements of a bond live: they may go.
+    Go {
+        index: Index,
+        let_go: SmallVec<[LetGo; 1]>,
+        to: PeId,
+    },
+    /// To the PE where the elements of a bond are to live.
+    States(SmallVec<[Box<Moving>; 1]>),
+}
+
+/// An element that may go from a stay, and is on another one when it has arrived.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct LetGo {
+    pub(super) collection: CollectionId,
+    pub(super) left: Stay,
+    pub(super) stay: Stay,
 }
 
 /// News of an element that moves.
@@ -30,14 +46,24 @@ pub(super) enum MoveMessage {
 pub(super) enum News {
     /// To the home: the element, which lives on `from`, wishes to live on `to`.
     Wish { from: PeId, stay: Stay, to: PeId },
-    /// To the PE where the element lives: it may go from its stay `left`, and is on `stay` then.
-    Go { left: Stay, stay: Stay, to: PeId },
     /// To the home: the element could not go, and is on `stay` as before.
     Stayed { from: PeId, stay: Stay },
     /// To the home: the element has come to `at`.
     Arrived { at: PeId, stay: Stay },
     /// To the home: a call has found the element that the home waits for.
     Found { sought: Sought },
+}
+
+impl MoveMessage {
+    /// The collections that a PE must know to do something with the message.
+    pub(super) fn collections(&self) -> SmallVec<[CollectionId; 1]> {
+        match self {
+            Self::News { member, .. } => smallvec![member.0],
+            // Those that are not here have no element here.
+            Self::Go { .. } => SmallVec::new(),
+            Self::States(moving) => moving.iter().map(|moving| moving.record.member.0).collect(),
+        }
+    }
 }
 
 /// An element under way.
@@ -82,8 +108,31 @@ impl Record {
 /// A message about a move between nodes.
 #[derive(Serialize, Deserialize)]
 pub(super) enum MoveFrame {
-    News { to: PeId, member: Member, news: News },
-    State { to: PeId, record: Record, chare: ChareTypeId, renewal: Option<Vec<u8>>, parcel: WrittenParcel },
+    News {
+        to: PeId,
+        member: Member,
+        news: News,
+    },
+    Go {
+        to: PeId,
+        index: Index,
+        let_go: Vec<LetGo>,
+        on: PeId,
+    },
+    /// So many elements follow, each with its state behind it.
+    States {
+        to: PeId,
+        elements: u32,
+    },
+}
+
+/// An element under way between nodes, but for its state.
+#[derive(Serialize, Deserialize)]
+pub(super) struct MovingFrame {
+    pub(super) record: Record,
+    pub(super) chare: ChareTypeId,
+    pub(super) renewal: Option<Vec<u8>>,
+    pub(super) parcel: WrittenParcel,
 }
 
 impl From<MoveMessage> for Body {
@@ -99,31 +148,38 @@ impl SystemMessage for MoveMessage {
 
     fn describe(&self) -> String {
         match self {
-            Self::News { .. } => "news of an element that moves".to_owned(),
-            Self::State(moving) => format!("an element of {} that moves", moving.chare.name),
+            Self::News { .. } | Self::Go { .. } => "news of an element that moves".to_owned(),
+            Self::States(moving) => format!("an element of {} that moves", moving[0].chare.name),
         }
     }
 
     fn bytes(&self) -> usize {
         match self {
-            Self::News { .. } => 0,
-            Self::State(moving) => moving.state.bytes(),
+            Self::News { .. } | Self::Go { .. } => 0,
+            Self::States(moving) => moving.iter().map(|moving| moving.state.bytes()).sum(),
         }
     }
 
     fn has_arguments(&self) -> bool {
-        matches!(self, Self::State(_))
+        matches!(self, Self::States(_))
     }
 
     fn write(&self, to: PeId, out: &mut Writer<'_>) -> Result<(), CodecError> {
         match self {
             Self::News { member, news } => out.write(&MoveFrame::News { to, member: *member, news: *news }),
-            Self::State(moving) => {
-                let Moving { record, chare, renewal, parcel, state } = &**moving;
-                let renewal = renewal.as_ref().map(encode).transpose()?;
-                let (record, parcel) = (record.clone(), parcel.write()?);
-                out.write(&MoveFrame::State { to, record, chare: chare.id, renewal, parcel })?;
-                state.encode(out)
+            Self::Go { index, let_go, to: on } => {
+                out.write(&MoveFrame::Go { to, index: *index, let_go: let_go.to_vec(), on: *on })
+            }
+            Self::States(moving) => {
+                out.write(&MoveFrame::States { to, elements: moving.len() as u32 })?;
+                for moving in moving {
+                    let Moving { record, chare, renewal, parcel, state } = &**moving;
+                    let renewal = renewal.as_ref().map(encode).transpose()?;
+                    let (record, parcel) = (record.clone(), parcel.write()?);
+                    out.write(&MovingFrame { record, chare: chare.id, renewal, parcel })?;
+                    state.encode(out)?;
+                }
+                Ok(())
             }
         }
     }

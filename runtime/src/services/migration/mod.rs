@@ -21,7 +21,9 @@
 //! 3. Inside a process the state itself moves: nothing is encoded, and nothing is copied but the value.
 //! 4. Services put what they keep of the element into its parcel, and take it out where the element arrives. What the PE itself keeps of the
 //!    element (its name, the arguments of its constructor) goes beside the state.
-//! 5. `#[about_to_move]` runs before the state leaves, `#[moved]` before any call on the new PE, both like entries.
+//! 5. Elements of bound arrays that have one index move together: a wish of one is a wish of all, which are free when each is; one message
+//!    takes all states, and all are seated before anything of them runs.
+//! 6. `#[about_to_move]` runs before the state leaves, `#[moved]` before any call on the new PE, both like entries.
 
 mod arriving;
 mod leaving;
@@ -31,17 +33,18 @@ mod telling;
 use crate::base::typed_box::TypedBox;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::opened;
-use crate::model::ids::Target;
+use crate::model::ids::{CollectionId, NodeId, Target};
 use crate::model::registry::{find_chare, read_apart};
 use crate::node::{Arrival, Delivery, Node, NodeService};
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
 use chare_lrts::codec;
-use message::{MoveFrame, MoveMessage, Moving, News};
+use message::{MoveFrame, MoveMessage, Moving, MovingFrame, News};
+use smallvec::SmallVec;
 use telling::{grant, hear, options, tell_home};
 
-pub(crate) use leaving::{hold, plan, wish};
+pub(crate) use leaving::{ask_soon, bond_of, destination, hold, plan, wish};
 pub(crate) use message::ID;
 
 pub(crate) const SERVICE: Service = Service {
@@ -51,10 +54,7 @@ pub(crate) const SERVICE: Service = Service {
     poll: leaving::ask_all,
     before_rest: leaving::ask_all,
     event: Some(|pe, event| match event {
-        ChareEvent::Gone { chare, .. } => {
-            pe.wishes.forget(chare.target);
-            pe.wishes.hold(chare.target, false);
-        }
+        ChareEvent::Gone { chare, .. } => leaving::end(pe, chare.target),
         ChareEvent::Found { member: Target::Member(id, index), sought } => {
             tell_home(pe, (*id, *index), News::Found { sought: *sought });
         }
@@ -72,54 +72,69 @@ pub(crate) const SERVICE: Service = Service {
 /// # Errors
 /// The part of the message that does not fit this program, in words.
 fn arrive(node: &Node, Arrival { source, said, .. }: Arrival<'_>) -> Result<Option<Delivery>, String> {
-    let (frame, rest): (MoveFrame, &[u8]) = codec::decode_front(said).map_err(|error| error.to_string())?;
+    let (frame, mut rest): (MoveFrame, &[u8]) =
+        codec::decode_front(said).map_err(|error| error.to_string())?;
     let (to, message) = match frame {
         MoveFrame::News { to, member, news } => (to, MoveMessage::News { member, news }),
-        MoveFrame::State { to, record, chare, renewal, parcel } => {
-            let chare = find_chare(chare)?;
-            let refused = |cause: String| format!("the state of a {} that moves: {cause}", chare.name);
-            let movement = chare.movement.ok_or_else(|| refused("it may not".to_owned()))?;
-            record.check(&chare.index, &node.topology, source).map_err(refused)?;
-            let state = (movement.decode)(rest).map_err(refused)?;
-            let renewal =
-                renewal.map(|bytes| read_apart(|| (chare.decode)(&bytes))).transpose().map_err(refused)?;
-            let parcel = parcel.into();
-            (to, MoveMessage::State(Box::new(Moving { record, chare, renewal, parcel, state })))
+        MoveFrame::Go { to, index, let_go, on } => {
+            (to, MoveMessage::Go { index, let_go: let_go.into(), to: on })
+        }
+        MoveFrame::States { to, elements } => {
+            let mut moving = SmallVec::new();
+            for _ in 0..elements {
+                moving.push(Box::new(read(node, source, &mut rest)?));
+            }
+            if moving.is_empty() || !rest.is_empty() {
+                return Err(format!("{elements} elements move, and {} bytes stand behind them", rest.len()));
+            }
+            (to, MoveMessage::States(moving))
         }
     };
     Ok(Some(Delivery { to, options: options(), message: Box::new(message) }))
 }
 
+/// Reads an element under way from the front of what another node says.
+///
+/// # Errors
+/// The part that does not fit this program, in words.
+fn read(node: &Node, source: NodeId, said: &mut &[u8]) -> Result<Moving, String> {
+    let MovingFrame { record, chare, renewal, parcel } =
+        codec::decode_next(said).map_err(|error| error.to_string())?;
+    let chare = find_chare(chare)?;
+    let refused = |cause: String| format!("the state of a {} that moves: {cause}", chare.name);
+    let movement = chare.movement.ok_or_else(|| refused("it may not".to_owned()))?;
+    record.check(&chare.index, &node.topology, source).map_err(refused)?;
+    let state = (movement.decode)(said).map_err(refused)?;
+    let renewal = renewal.map(|bytes| read_apart(|| (chare.decode)(&bytes))).transpose().map_err(refused)?;
+    Ok(Moving { record, chare, renewal, parcel: parcel.into(), state })
+}
+
 fn receive(pe: &Pe, options: CallOptions, message: MoveMessage) -> Outcome {
-    let id = match &message {
-        MoveMessage::News { member, .. } => member.0,
-        MoveMessage::State(moving) => moving.record.member.0,
+    let missing = {
+        let places = pe.places.borrow();
+        let is_missing = |id: &CollectionId| places.collection(*id).is_none();
+        message.collections().into_iter().find(is_missing).map(|id| (id, places.has_ended(id)))
     };
-    if pe.places.borrow().has_ended(id) {
-        // News of what was over before they came: an end tells of an arrival, too.
-        chare_lrts::sometimes!("news of a move came after the end of their collection");
-        return Outcome::Processed;
-    }
-    // A message of another PE may be faster than the news of the collection.
-    if pe.places.borrow().collection(id).is_none() {
-        chare_lrts::sometimes!("news of a move came before their collection");
-        return pe.keep(Missing::Collection(id), options, message.into());
+    match missing {
+        None => {}
+        Some((_, true)) => {
+            // News of what was over before they came: an end tells of an arrival, too.
+            chare_lrts::sometimes!("news of a move came after the end of their collection");
+            return Outcome::Processed;
+        }
+        // A message of another PE may be faster than the news of the collection.
+        Some((id, false)) => {
+            chare_lrts::sometimes!("news of a move came before their collection");
+            return pe.keep(Missing::Collection(id), options, message.into());
+        }
     }
     match message {
-        MoveMessage::State(moving) => {
-            arriving::seat(pe, *moving);
-            Outcome::Processed
-        }
-        MoveMessage::News { member, news: News::Go { left, stay, to } } => {
-            leaving::go(pe, member, leaving::Leave { left, granted: stay, to });
-            Outcome::Processed
-        }
+        MoveMessage::States(moving) => arriving::seat(pe, moving),
+        MoveMessage::Go { index, let_go, to } => leaving::go(pe, index, &let_go, to),
         MoveMessage::News { member, news: News::Wish { from, stay, to } } => {
-            grant(pe, member, (from, stay), to)
+            return grant(pe, member, (from, stay), to);
         }
-        MoveMessage::News { member, news } => {
-            hear(pe, member, news);
-            Outcome::Processed
-        }
+        MoveMessage::News { member, news } => hear(pe, member, news),
     }
+    Outcome::Processed
 }

@@ -1,16 +1,20 @@
 //! Words about moves between PEs, and what a home does about them.
 
-use super::message::{Member, MoveMessage, News};
+use super::message::{LetGo, Member, MoveMessage, News};
 use crate::delivery::outbox;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::Envelope;
-use crate::model::home::Wish;
-use crate::model::ids::{PeId, Target};
+use crate::model::home::{self, BondWish};
+use crate::model::ids::{CollectionId, PeId, Target};
 use crate::model::travel::Stay;
 use crate::pe::early::Missing;
 use crate::pe::places::HomeHere;
 use crate::pe::queued::Outcome;
 use crate::pe::{Pe, TellWait, Waits};
+use smallvec::SmallVec;
+
+/// What binding sees to.
+const ALL_MOVE: &str = "elements that are bound to those that move do, too";
 
 /// The options of messages about moves: before calls, which may wait for what they say.
 pub(super) fn options() -> CallOptions {
@@ -26,18 +30,45 @@ pub(super) fn tell_home(pe: &Pe, member: Member, news: News) {
     home.inspect(|home| tell(pe, *home, member, news));
 }
 
-/// At the home of an element that lives on PE `from`: lets it go to another one, if it may.
+/// At the home of an element that lives on PE `from`: lets it go to another one, and those that are bound to it, if they may.
 pub(super) fn grant(pe: &Pe, member: Member, (from, stay): (PeId, Stay), to: PeId) -> Outcome {
-    match at_home(pe, member, |home| Ok(home.wish(member.1, (from, stay), to))) {
-        Some(Wish::Granted(granted)) => {
-            pe.places.borrow_mut().forget(Target::Member(member.0, member.1));
-            tell(pe, from, member, News::Go { left: stay, stay: granted, to });
+    let (id, index) = member;
+    let keep = |missing| {
+        let message = MoveMessage::News { member, news: News::Wish { from, stay, to } };
+        pe.keep(missing, options(), message.into())
+    };
+    let follower = pe.places.borrow().collection(id).and_then(|collection| collection.follower);
+    if let Some(follower) = follower {
+        chare_lrts::sometimes!("a wish to move waited for an array that was to be bound");
+        return keep(Missing::Collection(follower));
+    }
+    if at_home(pe, member, |_| Ok(())).is_none() {
+        return Outcome::Processed;
+    }
+    let (answer, bond) = {
+        let mut places = pe.places.borrow_mut();
+        let mut collections = places.bond_mut(id);
+        let bond: SmallVec<[CollectionId; 1]> =
+            collections.iter().map(|collection| collection.info.id).collect();
+        let asks = bond.iter().position(|other| *other == id).expect("it is one of them");
+        let homes = collections.iter_mut().map(|collection| &mut **collection.home.as_mut().expect(ALL_MOVE));
+        (home::wish(&mut homes.collect::<SmallVec<[_; 1]>>(), asks, index, (from, stay), to), bond)
+    };
+    match answer {
+        BondWish::Granted(granted) => {
+            let of_number = |number: usize| bond[number];
+            let let_go: SmallVec<[LetGo; 1]> = granted
+                .into_iter()
+                .map(|home::LetGo { number, left, stay }| LetGo { collection: of_number(number), left, stay })
+                .collect();
+            for LetGo { collection, .. } in &let_go {
+                pe.places.borrow_mut().forget(Target::Member(*collection, index));
+            }
+            let message = MoveMessage::Go { index, let_go, to };
+            outbox::send(pe, from, Envelope::system(options(), message));
         }
-        Some(Wish::Keep) => {
-            let message = MoveMessage::News { member, news: News::Wish { from, stay, to } };
-            return pe.keep(Missing::Member(member.0, member.1), options(), message.into());
-        }
-        Some(Wish::Obsolete) | None => {}
+        BondWish::Keep(number) => return keep(Missing::Member(bond[number], index)),
+        BondWish::Obsolete => {}
     }
     Outcome::Processed
 }
@@ -49,7 +80,7 @@ pub(super) fn hear(pe: &Pe, member: Member, news: News) {
         News::Stayed { from, stay } => home.stayed(index, (from, stay)),
         News::Arrived { at, stay } => home.arrived(index, (at, stay)),
         News::Found { sought } => home.found(index, sought),
-        News::Wish { .. } | News::Go { .. } => Ok(false),
+        News::Wish { .. } => Ok(false),
     });
     if is_news == Some(true) {
         pe.places.borrow_mut().forget(Target::Member(member.0, index));

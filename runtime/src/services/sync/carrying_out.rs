@@ -6,7 +6,8 @@ use crate::delivery::fire::fire;
 use crate::model::arguments::Arguments;
 use crate::model::ids::{PeId, Target};
 use crate::pe::Pe;
-use crate::services::{again, migration};
+use crate::services::again;
+use crate::services::migration::{self, bond_of};
 use std::collections::BTreeMap;
 
 /// Ends a balancing on this PE.
@@ -18,16 +19,17 @@ pub(super) fn end(pe: &Pe, round: Round, moves: Vec<(Member, PeId)>) {
         }
         syncs.carrying_out.begin();
         let over = syncs.over;
-        let target = |((id, index), to): (Member, PeId)| (Target::Member(id, index), to);
-        let moves: BTreeMap<Target, PeId> = moves.into_iter().map(target).collect();
+        let bond = |((id, index), to): (Member, PeId)| (bond_of(pe, Target::Member(id, index)), to);
+        let moves: BTreeMap<Target, PeId> = moves.into_iter().map(bond).collect();
+        let goes = |member: &Target| !moves.is_empty() && moves.contains_key(&bond_of(pe, *member));
         let waiting =
             syncs.waiting.iter().filter(|(_, waiting)| waiting.sync < over).map(|(member, _)| *member);
-        let mut may_go_on: Vec<Target> = waiting.filter(|member| !moves.contains_key(member)).collect();
+        let mut may_go_on: Vec<Target> = waiting.filter(|member| !goes(member)).collect();
         may_go_on.sort_unstable();
         (may_go_on, moves)
     };
-    for (member, to) in moves {
-        migration::plan(pe, member, to);
+    for (bond, to) in moves {
+        migration::plan(pe, bond, to);
     }
     may_go_on.into_iter().for_each(|member| go_on_if_over(pe, member));
 }

@@ -28,7 +28,11 @@ pub(super) fn measure(pe: &Pe) -> MeasuredHere {
     for chare in chares {
         let target = chare.identity().target;
         let Target::Member(id, index) = target else { continue };
-        let registration = pe.places.borrow().collection(id).expect("looked at above").info.chare;
+        let (registration, bond) = {
+            let places = pe.places.borrow();
+            let collection = places.collection(id).expect("looked at above");
+            (collection.info.chare, (!collection.mates.is_empty()).then(|| collection.info.bond()))
+        };
         let Some(movement) = registration.movement else { continue };
         let may_move = again::may_leave(pe, &chare);
         let time = times.remove(&Some(target)).map_or(0.0, |time| time.as_secs_f64());
@@ -48,6 +52,7 @@ pub(super) fn measure(pe: &Pe) -> MeasuredHere {
             bytes: encoded.flatten().unwrap_or(0).max(registration.bytes),
             may_move,
             position,
+            bond,
         });
     }
     let carrying_out = state(pe).borrow_mut().carrying_out.take().as_secs_f64();

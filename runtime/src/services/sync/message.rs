@@ -76,6 +76,8 @@ pub(super) struct MeasuredElement {
     pub(super) bytes: u64,
     pub(super) may_move: bool,
     pub(super) position: Option<[f64; 3]>,
+    /// What it is bound to: all elements of the same index with the same first array.
+    pub(super) bond: Option<CollectionId>,
 }
 
 impl SystemMessage for SyncMessage {

@@ -126,7 +126,7 @@ fn plan(pe: &Pe, All { measured, .. }: All) -> Result<MovesByPe, String> {
 fn bring_together(pe: &Pe, all: Vec<(PeId, MeasuredHere)>) -> Result<(Measured, Vec<Member>), String> {
     let topology = &pe.node.topology;
     let mut measured = Measured::new(topology.nodes(), topology.pes_per_node());
-    let (mut members, mut calls) = (Vec::new(), Vec::new());
+    let (mut members, mut calls, mut bonds) = (Vec::new(), Vec::new(), FxHashMap::default());
     let unit = Unit::of(all.iter().map(|(_, here)| here));
     for (at, MeasuredHere { fixed, elements, calls: called, room, .. }) in all {
         calls.extend(called);
@@ -138,11 +138,17 @@ fn bring_together(pe: &Pe, all: Vec<(PeId, MeasuredHere)>) -> Result<(Measured, 
         for element in elements {
             let array = element.member.0.serial;
             let object = Object::new(at, unit.load(&element));
+            let bond = element.bond.map(|first| {
+                let next = bonds.len() as u32;
+                // Who has moved since a PE said what it has is said to be on two.
+                *bonds.entry((first, element.member.1, at)).or_insert(next)
+            });
             measured.objects.push(Object {
                 bytes: element.bytes,
                 may_move: element.may_move,
                 position: element.position,
                 array,
+                bond,
                 ..object
             });
             members.push(element.member);

@@ -55,7 +55,7 @@ mod tests {
 
     fn element(time: f64, said: Option<f64>) -> MeasuredElement {
         let member = (CollectionId { creator: PeId(0), serial: 0 }, Index::from(0_u64));
-        MeasuredElement { member, time, said, bytes: 0, may_move: true, position: None }
+        MeasuredElement { member, time, said, bytes: 0, may_move: true, position: None, bond: None }
     }
 
     fn unit(elements: &[MeasuredElement]) -> Unit {

@@ -74,7 +74,7 @@ impl Mixture {
     }
 }
 
-const SHAPE: Shape = Shape { pes: 4, homes: 2, elements: 3, contributions: 1, without: None };
+const SHAPE: Shape = Shape { pes: 4, homes: 2, arrays: 1, elements: 3, contributions: 1, without: None };
 
 /// Something of everything.
 const USUAL: Mixture = Mixture { shape: SHAPE, indices: 4, acts: 40, weights: [8, 1, 1, 2, 3, 0] };
@@ -103,6 +103,9 @@ const ALONE: Mixture = Mixture {
     ..USUAL
 };
 
+/// Bonds of two: the second array begins with fewer elements.
+const BONDS: Mixture = Mixture { shape: Shape { arrays: 2, ..SHAPE }, weights: [9, 2, 2, 4, 1, 0], ..USUAL };
+
 fn check(mixture: Mixture, seeds: u64) {
     let (mut moves, mut sends_max) = (0, 0);
     for seed in 0..seeds {
@@ -120,6 +123,11 @@ fn elements_that_move_end_and_are_inserted_are_found() {
 }
 
 #[test]
+fn elements_that_are_bound_to_each_other_move_together() {
+    check(BONDS, 4000);
+}
+
+#[test]
 fn elements_that_hardly_rest_are_found_and_contribute_in_order() {
     check(MOVES, 2000);
     check(ALONE, 2000);
@@ -128,7 +136,7 @@ fn elements_that_hardly_rest_are_found_and_contribute_in_order() {
 #[test]
 #[ignore = "eighty thousand seeds take a minute or two"]
 fn elements_are_found_with_many_seeds() {
-    [USUAL, BIRTHS, MOVES, ALONE].into_iter().for_each(|mixture| check(mixture, 20_000));
+    [USUAL, BIRTHS, MOVES, ALONE, BONDS].into_iter().for_each(|mixture| check(mixture, 20_000));
 }
 
 #[test]
@@ -142,6 +150,9 @@ fn what_goes_wrong_without_a_rule_is_seen_by_some_seed() {
         (Rule::LaggingFirst, ALONE),
         (Rule::CountAtEnd, BIRTHS),
         (Rule::EndIsArrival, BIRTHS),
+        (Rule::BirthHoldsBond, BONDS),
+        (Rule::JointGrants, BONDS),
+        (Rule::BornBesideBond, BONDS),
     ] {
         let mixture = Mixture { shape: Shape { without: Some(rule), ..mixture.shape }, ..mixture };
         let faults = (0..200).filter(|seed| mixture.run(*seed).is_err()).count();

@@ -87,22 +87,18 @@ pub(super) enum Message {
     Broadcast {
         number: u64,
     },
-    /// An element comes: it moves, or is constructed.
-    State {
-        index: u64,
-        element: Element,
-    },
+    /// Elements of a bond come: they move, or one is constructed.
+    State(Vec<(u64, Element)>),
     Wish {
         index: u64,
         from: usize,
         stay: Stay,
         to: usize,
     },
+    /// The elements of a bond may go: from which stays, for which ones.
     Go {
-        index: u64,
-        stay: Stay,
+        members: Vec<(u64, Stay, Stay)>,
         to: usize,
-        then: Stay,
     },
     Stayed {
         index: u64,

@@ -6,7 +6,7 @@ use super::world::{Shape, World};
 use super::{Phase, Program};
 
 const fn shape(pes: usize, elements: u64) -> Shape {
-    Shape { pes, homes: 1, elements, contributions: 1, without: None }
+    Shape { pes, homes: 1, arrays: 1, elements, contributions: 1, without: None }
 }
 
 /// One element that has gone to PE 1, of three; its home is PE 0.
@@ -176,4 +176,58 @@ fn a_newborn_moves_before_its_first_contribution() {
         },
     };
     check(&program);
+}
+
+/// A bond of two elements that has gone to PE 1, of three; its home is PE 0.
+const fn bond_from_pe_1(last: Phase) -> Program {
+    let shape = Shape { arrays: 2, contributions: 0, ..shape(3, 2) };
+    Program { shape, before: Some(|world| move_to(world, 1)), last }
+}
+
+#[test]
+fn a_bond_moves_while_one_of_it_ends_that_is_called() {
+    let program = bond_from_pe_1(|world| {
+        move_to(world, 2);
+        world.call_element(1, 1, Act::End);
+        world.call_element(0, 1, Act::Nothing);
+    });
+    check(&program);
+    check_worth(&program, Rule::JointGrants);
+    check_worth(&program, Rule::EndIsArrival);
+}
+
+#[test]
+fn a_bond_moves_on_and_on_whoever_of_it_wishes() {
+    let program = bond_from_pe_1(|world| {
+        move_to(world, 2);
+        world.call_element(1, 1, Act::Move { to: 0, refusals: 0 });
+    });
+    check(&program);
+    check_worth(&program, Rule::JointGrants);
+}
+
+#[test]
+fn who_is_born_into_a_bond_that_moves_is_born_beside_it() {
+    let shape = Shape { arrays: 2, ..shape(3, 1) };
+    let program = Program {
+        shape,
+        before: Some(|world| move_to(world, 1)),
+        last: |world| {
+            world.insert_element(1, 1, 2);
+            move_to(world, 2);
+        },
+    };
+    assert!(program.explore().is_ok_and(|explored| explored.states > 20));
+    check_worth(&program, Rule::BirthHoldsBond);
+    check_worth(&program, Rule::BornBesideBond);
+}
+
+#[test]
+fn who_succeeds_one_that_ended_before_its_bond_left_is_born_beside_the_others() {
+    let program = bond_from_pe_1(|world| {
+        move_to(world, 2);
+        world.call_element(1, 1, Act::Succeed { on: 0, id: 2 });
+    });
+    check(&program);
+    check_worth(&program, Rule::BornBesideBond);
 }

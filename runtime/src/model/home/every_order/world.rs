@@ -1,7 +1,10 @@
 //! World of PEs whose elements move, ends and all: what each PE does with a message, as the services do it, over a network without any order.
 
 use super::super::rules::Rule;
-use super::super::{Admission, Entry, Home, Residence, Seek, SeekCopy, Settled, Sought, Stay, Wish};
+use super::super::{
+    Admission, BondWish, Entry, Home, LetGo, Lives, Residence, Seek, SeekCopy, Settled, Sought, Stay,
+};
+use super::super::{find_bond, wish};
 use super::counted::{self, Counted};
 use super::message::{Act, Call, Contribution, Copy, Element, Insert, Message};
 use super::truth::Truth;
@@ -25,9 +28,11 @@ fn pe(number: usize) -> PeId {
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) pes: usize,
-    /// How many PEs, the first, are homes: of the indices in turn.
+    /// How many PEs, the first, are homes: of the bonds in turn.
     pub(super) homes: usize,
-    /// The elements in the beginning, at their homes, with the indices from 0 on.
+    /// How many arrays are bound to each other: elements of so many numbers in a row are a bond.
+    pub(super) arrays: u64,
+    /// The elements in the beginning, at their homes, with the numbers from 0 on.
     pub(super) elements: u64,
     /// How often an element contributes to each broadcast that it hears.
     pub(super) contributions: u64,
@@ -36,7 +41,8 @@ pub(super) struct Shape {
 
 /// One PE.
 struct OnPe {
-    home: Home<Contribution, ()>,
+    /// One for each array.
+    homes: Vec<Home<Contribution, ()>>,
     counted: Counted,
     elements: BTreeMap<u64, Element>,
     kept: BTreeMap<u64, Vec<Message>>,
@@ -56,16 +62,20 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(shape: Shape) -> Self {
         let on_pe = |number: usize| {
-            let is_mine = |index: &u64| number < shape.homes && *index as usize % shape.homes == number;
+            let home_of = |index: &u64| (*index / shape.arrays) as usize % shape.homes;
+            let is_mine = |index: &u64| home_of(index) == number;
             let mine: Vec<u64> = (0..shape.elements).filter(is_mine).collect();
             let element = |index: &u64| {
                 let standing = Some(Standing::NEW);
                 (*index, Element { standing, ..element(*index) })
             };
-            let mut home = Home::default();
-            home.rules.without = shape.without;
+            let home = || {
+                let mut home = Home::default();
+                home.rules.without = shape.without;
+                home
+            };
             OnPe {
-                home,
+                homes: (0..shape.arrays).map(|_| home()).collect(),
                 counted: Counted::new(number, &mine),
                 elements: mine.iter().map(element).collect(),
                 kept: BTreeMap::new(),
@@ -85,7 +95,19 @@ impl World {
     }
 
     pub(super) fn home_of(&self, index: u64) -> usize {
-        index as usize % self.shape.homes
+        (index / self.shape.arrays) as usize % self.shape.homes
+    }
+
+    /// What a PE knows as the home of elements like this one, and the index of the element in its array.
+    fn home(&mut self, at: usize, index: u64) -> (&mut Home<Contribution, ()>, Index) {
+        let (array, key) = (index % self.shape.arrays, index / self.shape.arrays);
+        (&mut self.pes[at].homes[array as usize], Index::from(key))
+    }
+
+    /// The numbers of the elements that are bound to one, and its own.
+    fn bond(&self, index: u64) -> std::ops::Range<u64> {
+        let first = index - index % self.shape.arrays;
+        first..first + self.shape.arrays
     }
 
     /// Sends a message.
@@ -129,10 +151,19 @@ impl World {
     }
 
     fn decide(&mut self, at: usize, index: u64, (from, stay): (usize, Stay), to: usize) {
-        match self.pes[at].home.wish(Index::from(index), (pe(from), stay), pe(to)) {
-            Wish::Granted(then) => self.send(at, from, Message::Go { index, stay, to, then }),
-            Wish::Keep => self.keep(at, index, Message::Wish { index, from, stay, to }),
-            Wish::Obsolete => {}
+        let (asks, first) = ((index % self.shape.arrays) as usize, self.bond(index).start);
+        let key = Index::from(index / self.shape.arrays);
+        let mut homes: Vec<_> = self.pes[at].homes.iter_mut().collect();
+        match wish(&mut homes, asks, key, (pe(from), stay), pe(to)) {
+            BondWish::Granted(let_go) => {
+                let member = |LetGo { number, left, stay }: &LetGo| (first + *number as u64, *left, *stay);
+                let members = let_go.iter().map(member).collect();
+                self.send(at, from, Message::Go { members, to });
+            }
+            BondWish::Keep(other) => {
+                self.keep(at, first + other as u64, Message::Wish { index, from, stay, to });
+            }
+            BondWish::Obsolete => {}
         }
     }
 
@@ -146,10 +177,24 @@ impl World {
             Message::Insert(insert) => self.insert(at, insert),
             Message::Broadcast { number } => self.carry_out(at, number),
             Message::Wish { index, from, stay, to } => self.decide(at, index, (from, stay), to),
-            Message::Go { index, stay, to, then } => self.go(at, index, (stay, to, then)),
+            Message::Go { members, to } => self.go(at, members, to),
             news => {
                 if let Err(cause) = self.take(at, news) {
                     self.truth.fail(format!("refused: {cause}"));
+                }
+            }
+        }
+        self.look_for_parted();
+    }
+
+    /// Looks whether all elements that are bound to each other are on one PE.
+    fn look_for_parted(&mut self) {
+        let mut seats = BTreeMap::new();
+        for (at, on_pe) in self.pes.iter().enumerate() {
+            for index in on_pe.elements.keys() {
+                let bond = index / self.shape.arrays;
+                if *seats.entry(bond).or_insert(at) != at {
+                    self.truth.fail(format!("the elements of bond {bond} are parted"));
                 }
             }
         }
@@ -157,26 +202,32 @@ impl World {
 
     /// Takes what a PE says of an element.
     fn take(&mut self, at: usize, news: Message) -> Result<(), String> {
-        let home = &mut self.pes[at].home;
         let (index, is_news) = match news {
-            Message::State { index, element } => return self.seat(at, index, element),
+            Message::State(members) => return self.seat(at, members),
             Message::Gone { index, from, stay, contributed } => {
-                home.gone(Index::from(index), (pe(from), stay), contributed, ())?;
+                let (home, key) = self.home(at, index);
+                home.gone(key, (pe(from), stay), contributed, ())?;
                 self.settle(at, index);
                 return Ok(());
             }
             Message::Contribution { index, number, contribution } => {
-                home.contribute(Index::from(index), number, contribution)?;
+                let (home, key) = self.home(at, index);
+                home.contribute(key, number, contribution)?;
                 self.take_contributions(at, index);
                 return Ok(());
             }
             Message::Stayed { index, from, stay } => {
-                (index, home.stayed(Index::from(index), (pe(from), stay))?)
+                let (home, key) = self.home(at, index);
+                (index, home.stayed(key, (pe(from), stay))?)
             }
             Message::Arrived { index, at: on, stay } => {
-                (index, home.arrived(Index::from(index), (pe(on), stay))?)
+                let (home, key) = self.home(at, index);
+                (index, home.arrived(key, (pe(on), stay))?)
             }
-            Message::Found { index, sought } => (index, home.found(Index::from(index), sought)?),
+            Message::Found { index, sought } => {
+                let (home, key) = self.home(at, index);
+                (index, home.found(key, sought)?)
+            }
             _ => unreachable!("that is no news"),
         };
         if is_news {
@@ -202,7 +253,8 @@ impl World {
             call.sends = self.truth.count(call.sends);
             return self.send(at, home, Message::Call(call));
         }
-        match self.pes[at].home.seek(Index::from(index), call.sought) {
+        let (knows, key) = self.home(at, index);
+        match knows.seek(key, call.sought) {
             Seek::AtHomeOrNowhere | Seek::Keep => {
                 if !self.truth.is_alive(index) {
                     call.sends = 0;
@@ -247,7 +299,7 @@ impl World {
         }
     }
 
-    /// Has an element go where it wishes to be, or ask whether it may.
+    /// Has the elements of a bond go where one wishes to be, or ask whether they may.
     fn wish(&mut self, at: usize, index: u64) {
         let home = self.home_of(index);
         let element = self.pes[at].elements.get_mut(&index).expect("it is here");
@@ -256,11 +308,7 @@ impl World {
             return;
         };
         if at == home {
-            let mut element = self.pes[at].elements.remove(&index).expect("it is here");
-            let standing = element.standing.take().unwrap_or(Standing::NEW);
-            element.traveller = Some(self.pes[at].home.leave(Index::from(index), pe(to), standing));
-            self.truth.moves += 1;
-            return self.send(at, to, Message::State { index, element });
+            return self.leave_home(at, index, to);
         }
         if !element.has_wished {
             element.has_wished = true;
@@ -269,41 +317,82 @@ impl World {
         }
     }
 
-    fn go(&mut self, at: usize, index: u64, (stay, to, then): (Stay, usize, Stay)) {
-        let on_pe = &mut self.pes[at];
-        let is_it = |element: &&mut Element| element.traveller.as_ref().is_some_and(|it| it.stay == stay);
-        let Some(element) = on_pe.elements.get_mut(&index).filter(is_it) else { return };
-        element.has_wished = false;
-        if element.refusals > 0 {
-            element.refusals -= 1;
-            let home = self.home_of(index);
-            self.send(at, home, Message::Stayed { index, from: at, stay });
-            return self.wish(at, index);
+    fn leave_home(&mut self, at: usize, index: u64, to: usize) {
+        let together = !self.is_without(Rule::JointGrants);
+        let mut members = Vec::new();
+        for index in self.bond(index).filter(|other| together || *other == index) {
+            let Some(mut element) = self.pes[at].elements.remove(&index) else { continue };
+            let standing = element.standing.take().unwrap_or(Standing::NEW);
+            let (knows, key) = self.home(at, index);
+            element.traveller = Some(knows.leave(key, pe(to), standing));
+            self.truth.moves += 1;
+            members.push((index, element));
         }
-        let mut element = on_pe.elements.remove(&index).expect("it is here");
-        element.traveller.as_mut().expect("looked at before").stay = then;
-        self.truth.moves += 1;
-        self.send(at, to, Message::State { index, element });
+        self.send(at, to, Message::State(members));
     }
 
-    /// Takes an element that has come here.
-    fn seat(&mut self, at: usize, index: u64, mut element: Element) -> Result<(), String> {
-        let home = self.home_of(index);
-        let traveller = element.traveller.clone().expect("it comes from elsewhere");
-        if at == home {
-            self.pes[at].home.come_home(Index::from(index), pe(at), &traveller)?;
-            element.traveller = None;
-        } else {
-            self.send(at, home, Message::Arrived { index, at, stay: traveller.stay });
+    fn go(&mut self, at: usize, members: Vec<(u64, Stay, Stay)>, to: usize) {
+        let is_it = |on_pe: &OnPe, (index, stay, _): &(u64, Stay, Stay)| {
+            let traveller = on_pe.elements.get(index).and_then(|element| element.traveller.as_ref());
+            traveller.is_some_and(|it| it.stay == *stay)
+        };
+        let here: Vec<_> = members.into_iter().filter(|member| is_it(&self.pes[at], member)).collect();
+        let mut refuses = false;
+        for (index, ..) in &here {
+            let element = self.pes[at].elements.get_mut(index).expect("it is here");
+            element.has_wished = false;
+            refuses |= element.refusals > 0;
+            element.refusals = element.refusals.saturating_sub(1);
         }
-        if self.pes[at].elements.insert(index, element).is_some() {
-            return Err("two elements have one index".to_owned());
+        if refuses {
+            for (index, stay, _) in &here {
+                let home = self.home_of(*index);
+                self.send(at, home, Message::Stayed { index: *index, from: at, stay: *stay });
+            }
+            here.iter().for_each(|(index, ..)| self.wish(at, *index));
+            return;
         }
-        if at == home {
-            self.release(at, index);
-            self.settle(at, index);
+        let leave = |(index, _, then)| {
+            let mut element = self.pes[at].elements.remove(&index).expect("it is here");
+            element.traveller.as_mut().expect("looked at before").stay = then;
+            (index, element)
+        };
+        let left: Vec<_> = here.into_iter().map(leave).collect();
+        if !left.is_empty() {
+            self.truth.moves += left.len() as u64;
+            self.send(at, to, Message::State(left));
         }
-        self.wish(at, index);
+    }
+
+    /// Takes elements that have come here.
+    fn seat(&mut self, at: usize, members: Vec<(u64, Element)>) -> Result<(), String> {
+        let indices: Vec<u64> = members.iter().map(|(index, _)| *index).collect();
+        for (index, mut element) in members {
+            let home = self.home_of(index);
+            let traveller = element.traveller.clone().expect("it comes from elsewhere");
+            if at == home {
+                let (knows, key) = self.home(at, index);
+                knows.come_home(key, pe(at), &traveller)?;
+                element.traveller = None;
+            } else {
+                self.send(at, home, Message::Arrived { index, at, stay: traveller.stay });
+            }
+            if self.pes[at].elements.insert(index, element).is_some() {
+                return Err("two elements have one index".to_owned());
+            }
+        }
+        for index in &indices {
+            if at == self.home_of(*index) {
+                self.release(at, *index);
+                self.settle(at, *index);
+            }
+        }
+        for index in indices {
+            // Another one has taken it along.
+            if self.pes[at].elements.contains_key(&index) {
+                self.wish(at, index);
+            }
+        }
         Ok(())
     }
 
@@ -316,7 +405,8 @@ impl World {
         if at != home {
             return self.send(at, home, Message::Insert(insert));
         }
-        match self.pes[at].home.admit(Index::from(index), insert.sought) {
+        let (knows, key) = self.home(at, index);
+        match knows.admit(key, insert.sought) {
             Admission::AtHomeOrNowhere => self.construct(at, insert),
             Admission::Keep => self.keep(at, index, Message::Insert(insert)),
             Admission::Ask { to, sought } => {
@@ -327,7 +417,19 @@ impl World {
         }
     }
 
-    fn construct(&mut self, at: usize, Insert { index, on, id, .. }: Insert) {
+    fn construct(&mut self, at: usize, insert: Insert) {
+        let (index, first) = (insert.index, self.bond(insert.index).start);
+        let key = Index::from(index / self.shape.arrays);
+        let on = match find_bond(self.pes[at].homes.iter(), key) {
+            Lives::On(on) => on.0 as usize,
+            Lives::UnderWay(other) => return self.keep(at, first + other as u64, Message::Insert(insert)),
+            Lives::AtHomeOrNowhere => {
+                let is_here = |other: u64| self.pes[at].elements.contains_key(&other);
+                let beside = !self.is_without(Rule::BornBesideBond) && self.bond(index).any(is_here);
+                if beside { at } else { insert.on }
+            }
+        };
+        let id = insert.id;
         self.truth.bear(id, index);
         let on_pe = &mut self.pes[at];
         let standing = on_pe.counted.add_member(index, id);
@@ -335,8 +437,9 @@ impl World {
             on_pe.elements.insert(index, Element { standing: Some(standing), ..element(id) });
             return self.release(at, index);
         }
-        let traveller = Some(on_pe.home.send_newborn(Index::from(index), pe(on), standing));
-        self.send(at, on, Message::State { index, element: Element { traveller, ..element(id) } });
+        let (knows, key) = self.home(at, index);
+        let traveller = Some(knows.send_newborn(key, pe(on), standing));
+        self.send(at, on, Message::State(vec![(index, Element { traveller, ..element(id) })]));
     }
 
     fn end(&mut self, at: usize, index: u64) {
@@ -347,14 +450,16 @@ impl World {
             let (stay, contributed) = (traveller.stay, traveller.contributed());
             return self.send(at, home, Message::Gone { index, from: at, stay, contributed });
         }
-        match self.pes[at].home.end_at_home(Index::from(index), ()) {
+        let (knows, key) = self.home(at, index);
+        match knows.end_at_home(key, ()) {
             Ok(()) => self.settle(at, index),
             Err(()) => self.remove(at, index, element.standing.expect("it had no entry")),
         }
     }
 
     fn settle(&mut self, at: usize, index: u64) {
-        match self.pes[at].home.settle(Index::from(index)) {
+        let (knows, key) = self.home(at, index);
+        match knows.settle(key) {
             Settled::Nothing => {}
             Settled::AtHome(standing) => {
                 let element = self.pes[at].elements.get_mut(&index).expect("it is at home");
@@ -371,8 +476,13 @@ impl World {
 
     fn carry_out(&mut self, at: usize, number: u64) {
         self.pes[at].counted.hear(number, &mut self.truth);
-        for (index, journey) in self.pes[at].home.call_elsewhere() {
-            let index = index.low();
+        let arrays = self.shape.arrays;
+        let elsewhere = self.pes[at].homes.iter_mut().zip(0..arrays);
+        let elsewhere = elsewhere.flat_map(|(home, array)| {
+            let number = move |(key, journey): (Index, _)| (key.low() * arrays + array, journey);
+            home.call_elsewhere().into_iter().map(number)
+        });
+        for (index, journey) in elsewhere.collect::<Vec<_>>() {
             self.copy(at, Copy { index, journey, broadcast: number, sought: None, sends: 0 });
         }
         let elements = self.pes[at].elements.iter();
@@ -398,7 +508,8 @@ impl World {
             }
             return;
         }
-        match self.pes[at].home.seek_copy(Index::from(index), journey, sought) {
+        let (knows, key) = self.home(at, index);
+        match knows.seek_copy(key, journey, sought) {
             SeekCopy::Hear => {
                 self.hear(at, index, broadcast);
                 self.settle(at, index);
@@ -434,7 +545,8 @@ impl World {
             let number = traveller.contribute();
             return self.send(at, home, Message::Contribution { index, number, contribution });
         }
-        match self.pes[at].home.contribute_at_home(Index::from(index), contribution) {
+        let (knows, key) = self.home(at, index);
+        match knows.contribute_at_home(key, contribution) {
             Ok(()) => self.take_contributions(at, index),
             Err(contribution) => {
                 let OnPe { elements, counted, .. } = &mut self.pes[at];
@@ -446,8 +558,9 @@ impl World {
     }
 
     fn take_contributions(&mut self, at: usize, index: u64) {
-        let OnPe { home, counted, .. } = &mut self.pes[at];
-        while let Some((contribution, standing)) = home.next_contribution(Index::from(index)) {
+        let (array, key) = (index % self.shape.arrays, Index::from(index / self.shape.arrays));
+        let OnPe { homes, counted, .. } = &mut self.pes[at];
+        while let Some((contribution, standing)) = homes[array as usize].next_contribution(key) {
             *standing = counted.add(index, contribution, *standing, &mut self.truth);
         }
         self.settle(at, index);
@@ -471,11 +584,13 @@ impl World {
             if let Some(element) = on_pe.elements.values().find(|element| element.wants.is_some()) {
                 self.truth.fail(format!("never comes where it wishes to be: {element:?}"));
             }
-            let on_journey = |(index, entry): (&Index, &Entry<Contribution, ()>)| {
+            let on_journey = |array: u64, (key, entry): (&Index, &Entry<Contribution, ()>)| {
                 let Residence::Elsewhere { at, .. } = entry.residence else { return false };
-                entry.pins == 0 && self.pes[at.0 as usize].elements.contains_key(&index.low())
+                let index = key.low() * self.shape.arrays + array;
+                entry.pins == 0 && self.pes[at.0 as usize].elements.contains_key(&index)
             };
-            if !on_pe.home.entries.iter().all(on_journey) {
+            let mut homes = on_pe.homes.iter().zip(0..);
+            if !homes.all(|(home, array)| home.entries.iter().all(|entry| on_journey(array, entry))) {
                 self.truth.fail("an entry is left behind".to_owned());
             }
         }

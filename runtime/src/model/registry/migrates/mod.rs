@@ -109,12 +109,8 @@ fn lent<C: Chare>(chare: &Rc<dyn AnyChare>) -> ThisRef<'_, C> {
     ThisRef::of(chare).expect("a chare moves by the operations of its own type")
 }
 
-fn decode<C: Chare<Awaited: TravellingCalls> + Movable>(mut bytes: &[u8]) -> Result<Moving<C>, String> {
-    let (state, awaited) = (read_value(&mut bytes)?, C::Awaited::read(&mut bytes)?);
-    match bytes.len() {
-        0 => Ok(Moving { state, awaited }),
-        surplus => Err(format!("{surplus} bytes stand behind it")),
-    }
+fn decode<C: Chare<Awaited: TravellingCalls> + Movable>(bytes: &mut &[u8]) -> Result<Moving<C>, String> {
+    Ok(Moving { state: read_value(bytes)?, awaited: C::Awaited::read(bytes)? })
 }
 
 /// Runs of numbers and memory are counted whole, so a state of long vectors costs as little as one of short ones.

@@ -112,10 +112,10 @@ fn between_processes_it_is_equal() {
     lent::<Cell>(&here).with(|cell| cell.row.push(3.0));
     let mut bytes = vec![7];
     write(&*leave(&here), &mut bytes);
-    let there = (MOVEMENT.seat)(identity(), (MOVEMENT.decode)(&bytes[1..]).unwrap());
+    let there = (MOVEMENT.seat)(identity(), (MOVEMENT.decode)(&mut &bytes[1..]).unwrap());
     lent::<Cell>(&there).with(|cell| assert_eq!(cell.row, [1.0, 2.0, 3.0]));
     for len in 1..bytes.len() {
-        assert!((MOVEMENT.decode)(&bytes[1..len]).is_err(), "{len} bytes of {}", bytes.len());
+        assert!((MOVEMENT.decode)(&mut &bytes[1..len]).is_err(), "{len} bytes of {}", bytes.len());
     }
 }
 
@@ -146,7 +146,7 @@ fn a_panic_while_a_state_is_read_is_an_error_in_words() {
     let chare = This::seat(identity(), Bomb);
     let mut bytes = Vec::new();
     write(&*(Bomb::OPERATIONS.take_out)(&chare).unwrap(), &mut bytes);
-    let refused = (Bomb::OPERATIONS.decode)(&bytes);
+    let refused = (Bomb::OPERATIONS.decode)(&mut &*bytes);
     assert!(refused.is_err_and(|cause| cause.contains("as a user's may")));
     let without_hooks = Bomb::OPERATIONS;
     assert!(without_hooks.about_to_move.is_none() && without_hooks.moved.is_none());
@@ -220,12 +220,14 @@ fn on_both_ways(chare: impl Fn() -> Rc<dyn AnyChare>, check: impl Fn(Rc<dyn AnyC
     assert!((MOVEMENT.can_be_written)(&here));
     let mut bytes = Vec::new();
     write(&*leave(&here), &mut bytes);
-    check((MOVEMENT.seat)(identity(), (MOVEMENT.decode)(&bytes).unwrap()));
+    check((MOVEMENT.seat)(identity(), (MOVEMENT.decode)(&mut &*bytes).unwrap()));
     for len in 0..bytes.len() {
-        assert!((MOVEMENT.decode)(&bytes[..len]).is_err(), "{len} bytes of {}", bytes.len());
+        assert!((MOVEMENT.decode)(&mut &bytes[..len]).is_err(), "{len} bytes of {}", bytes.len());
     }
-    bytes.push(0);
-    assert!((MOVEMENT.decode)(&bytes).is_err());
+    bytes.push(7);
+    let mut rest = &*bytes;
+    assert!((MOVEMENT.decode)(&mut rest).is_ok());
+    assert_eq!(rest, [7], "what stands behind it is the next one's");
 }
 
 #[test]
