@@ -48,7 +48,7 @@ fn held_back(gate: &Arc<Gate>, len: usize) -> (DeviceBufferMut<u32>, devices::St
 async fn read(buffer: &DeviceBuffer<u32>) -> Vec<u32> {
     let stream = devices::stream().expect("a software device");
     let mut landed = buffer.read(&stream).expect("it has room");
-    stream.passed().expect("it goes on").await.expect("it is there");
+    chare::io(stream.passed().expect("it goes on")).await.expect("it is there");
     landed.elements().expect("it is there").expect("it has landed").to_vec()
 }
 

@@ -235,15 +235,19 @@ mod state_of_a_pe {
     struct Cell {
         #[serde(skip)]
         row: Rc<Vec<f64>>,
-        #[serde(skip)]
-        sum: Option<chare::Future<f64>>,
+        #[serde(skip, default = "awaited")]
+        sum: chare::Future<f64>,
+    }
+
+    fn awaited() -> chare::Future<f64> {
+        chare::future().0
     }
 
     #[chare(array, migrate)]
     impl Cell {
         #[entry]
         fn new() -> Self {
-            Self { row: Rc::default(), sum: None }
+            Self { row: Rc::default(), sum: awaited() }
         }
     }
 }
