@@ -279,7 +279,58 @@ impl CallOptions {
 
 impl<I: ArrayIndex> ArrayOptions<I> {
     /// Places each element with the element of the same index of another array, for as long as both live: the two arrays have the same
-    /// homes, and an inserted element goes to the PE of the other array's element, if that one is there already.
+    /// homes, and an inserted element goes to the PE of the other array's element, if that one is there already. Elements that move
+    /// ([`ThisMigrant`](crate::ThisMigrant)) do so together with those that they are bound to; both arrays' are `migrate`, or neither's.
+    ///
+    /// Cost of a move: as many small messages to the home as elements that are bound to each other, and one message for all states.
+    ///
+    /// ```
+    /// use chare::prelude::*;
+    /// use chare::{ArrayOptions, ThisMigrant};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Atoms(f64);
+    ///
+    /// #[chare(array, migrate)]
+    /// impl Atoms {
+    ///     #[entry]
+    ///     fn new() -> Self {
+    ///         Self(1.5)
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn go(&mut self, to: PeId) {
+    ///         self.migrate_to(to);
+    ///     }
+    /// }
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Forces(AtomsProxy);
+    ///
+    /// #[chare(array, migrate)]
+    /// impl Forces {
+    ///     #[entry]
+    ///     fn new(atoms: AtomsProxy) -> Self {
+    ///         Self(atoms)
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn energy(&self) -> (f64, PeId) {
+    ///         let atoms = self.0.at(self.this_index()).local(|atoms| atoms.0);
+    ///         (atoms.expect("they are on this PE"), chare::my_pe())
+    ///     }
+    /// }
+    ///
+    /// let code = chare::Job::in_process(2, 2).run(|| async {
+    ///     let atoms = AtomsProxy::create(4);
+    ///     let forces = ForcesProxy::create(ArrayOptions::new(4).bind_to(&atoms), atoms.clone());
+    ///     atoms.at(1).go(PeId(3));
+    ///     chare::quiescence().await;
+    ///     assert_eq!(forces.at(1).energy().await, (1.5, PeId(3)));
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
     pub fn bind_to<D: Chare<Index = I>>(self, other: &impl AsRef<CollectionHandle<D>>) -> Self {
         self.placement(Placement::With(Bond(other.as_ref().id())))
     }

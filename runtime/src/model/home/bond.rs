@@ -44,7 +44,8 @@ pub(crate) fn wish<C, E>(
         Wish::Obsolete => return BondWish::Obsolete,
     }
     let all = homes[asks].rules.hold(Rule::JointGrants);
-    if let Some(other) = homes.iter().position(|home| all && home.holds_bond(index)) {
+    let mut others = homes.iter().enumerate().filter(|(number, _)| all && *number != asks);
+    if let Some((other, _)) = others.find(|(_, home)| home.holds_bond(index)) {
         return BondWish::Keep(other);
     }
     let let_go = homes.iter_mut().enumerate().filter(|(number, _)| all || *number == asks);
