@@ -12,7 +12,7 @@ const VERSION: &str = "0.5.4";
 /// Builds the book, if there is something to build it with.
 pub(crate) fn run(report: &mut Report) {
     let mdbook = find_mdbook(report);
-    report.add(Tools::run(&mdbook, step()));
+    report.add(Tools::run(&mdbook, step().aside()));
 }
 
 /// The program that builds the book.
@@ -29,7 +29,7 @@ pub(crate) fn find_mdbook(report: &mut Report) -> Result<(), String> {
     let install = format!(
         "install --locked --debug --no-default-features --features search mdbook --version {VERSION}"
     );
-    let step = Step::cargo("mdbook", &install).argument("--root").argument(tools());
+    let step = Step::cargo("mdbook", &install).argument("--root").argument(tools()).aside();
     let mut finished = step.run();
     let result = match &finished.outcome {
         Outcome::Failed(why) => Err(format!("`cargo {install}` failed ({why})")),

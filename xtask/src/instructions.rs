@@ -72,7 +72,6 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options, report: &mut Report) {
     install_packages(&["valgrind"], report);
     let began = Instant::now();
-    println!("\n=== instructions ===");
     let outcome = if Command::new("valgrind").arg("--version").output().is_err() {
         Outcome::Skipped("there is no valgrind".to_owned())
     } else {
@@ -94,17 +93,16 @@ fn count_all(options: &Options) -> Result<(), String> {
     let mut table = read_table(&path)?;
     let program = build()?;
     let mut faults = Vec::new();
-    println!("{:<18} {:>10} {:>10}", "way", "counted", "table");
+    // Shown in one piece: other steps say something meanwhile.
+    let mut said = format!("\n=== instructions ===\n{:<18} {:>10} {:>10}", "way", "counted", "table");
     for way in WAYS.iter().filter(is_wanted) {
         let counted = count(&program, way)?;
         let before = table.insert(way.name.to_owned(), counted);
-        println!(
-            "{:<18} {counted:>10} {:>10}",
-            way.name,
-            before.map_or("-".to_owned(), |count| count.to_string())
-        );
+        let known = before.map_or("-".to_owned(), |count| count.to_string());
+        said += &format!("\n{:<18} {counted:>10} {known:>10}", way.name);
         faults.extend(fault(way, counted, before).filter(|_| !options.write));
     }
+    println!("{said}");
     if options.write {
         return write_table(&path, &table)
             .map_err(|error| format!("{} cannot be written: {error}", path.display()));

@@ -14,6 +14,11 @@ impl Report {
         self.steps.push(step);
     }
 
+    /// Adds the steps of another one behind its own.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.steps.extend(other.steps);
+    }
+
     fn count(&self, kind: fn(&Outcome) -> bool) -> usize {
         self.steps.iter().filter(|step| kind(&step.outcome)).count()
     }

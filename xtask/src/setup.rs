@@ -50,9 +50,9 @@ fn is_in_toolchain(path: &str) -> bool {
 }
 
 /// Packages that checks load or start at run time: libfabric, network namespaces, ssh, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens
-/// `libpmix.so` by its development name. Then those that build the bindings of verbs, those that make guests and run them, and
-/// a browser that opens the dashboard.
-const PACKAGES: [&str; 17] = [
+/// `libpmix.so` by its development name. Then those that build the bindings of verbs, those that make guests and run them,
+/// a browser that opens the dashboard, and what counts instructions.
+const PACKAGES: [&str; 18] = [
     "libfabric1",
     "iproute2",
     "openssh-client",
@@ -70,6 +70,7 @@ const PACKAGES: [&str; 17] = [
     "busybox-static",
     "kmod",
     "chromium",
+    "valgrind",
 ];
 
 /// Installs Debian's packages that are missing. Without them the checks that need them are skipped, one by one.

@@ -27,6 +27,8 @@ pub(crate) struct Step {
     pub(crate) name: String,
     command: Command,
     patience: Duration,
+    /// Whether what it says is shown when it is over, because other steps say something meanwhile.
+    is_aside: bool,
 }
 
 /// A finished step.
@@ -85,7 +87,7 @@ impl Step {
     pub(crate) fn program(name: &str, program: impl AsRef<OsStr>) -> Self {
         let mut command = Command::new(program);
         command.current_dir(root());
-        Self { name: name.to_owned(), command, patience: WATCHDOG }
+        Self { name: name.to_owned(), command, patience: WATCHDOG, is_aside: false }
     }
 
     /// Sets a variable of the step's environment.
@@ -106,14 +108,28 @@ impl Step {
         self
     }
 
+    /// Shows what it says when it is over, in one piece.
+    pub(crate) fn aside(mut self) -> Self {
+        self.is_aside = true;
+        self
+    }
+
     /// Runs it to its end.
     pub(crate) fn run(mut self) -> Finished {
-        println!("\n=== {} ===", self.name);
         let began = Instant::now();
-        let mut output = Vec::new();
-        let outcome = stream(&mut self.command, self.patience, &mut output).unwrap_or_else(|error| {
+        let (mut output, mut aside) = (Vec::new(), self.is_aside.then(Vec::new));
+        let title = format!("\n=== {} ===", self.name);
+        match &mut aside {
+            Some(said) => said.push(title),
+            None => println!("{title}"),
+        }
+        let outcome = stream(&mut self.command, self.patience, (&mut output, aside.as_mut()));
+        let outcome = outcome.unwrap_or_else(|error| {
             Outcome::Failed(format!("{}: {error}", self.command.get_program().display()))
         });
+        if let Some(said) = aside {
+            println!("{}", said.join("\n"));
+        }
         Finished { name: self.name, outcome, elapsed: began.elapsed(), output }
     }
 
@@ -134,10 +150,14 @@ enum Line {
     Complaint(Vec<u8>),
 }
 
-/// Shows what a program writes as it comes, and keeps its standard output; each line is progress. At a terminal, progress bars are
-/// shown as they are, and whoever watches them ends what hangs.
-fn stream(command: &mut Command, patience: Duration, output: &mut Vec<String>) -> io::Result<Outcome> {
-    let is_watched = io::stderr().is_terminal();
+/// Shows what a program writes as it comes, or puts it `aside`, and keeps its standard output; each line is progress. At a terminal, progress
+/// bars are shown as they are, and whoever watches them ends what hangs.
+fn stream(
+    command: &mut Command,
+    patience: Duration,
+    (output, mut aside): (&mut Vec<String>, Option<&mut Vec<String>>),
+) -> io::Result<Outcome> {
+    let is_watched = aside.is_none() && io::stderr().is_terminal();
     let patience = if is_watched { Duration::MAX } else { patience };
     let complaints = if is_watched { Stdio::inherit() } else { Stdio::piped() };
     let mut child = command.stdout(Stdio::piped()).stderr(complaints).spawn()?;
@@ -151,11 +171,18 @@ fn stream(command: &mut Command, patience: Duration, output: &mut Vec<String>) -
         match lines.recv_timeout(patience) {
             Ok(Line::Output(line)) => {
                 let line = String::from_utf8_lossy(&line).into_owned();
-                let _ = writeln!(io::stdout(), "{line}");
+                match &mut aside {
+                    Some(said) => said.push(line.clone()),
+                    None => _ = writeln!(io::stdout(), "{line}"),
+                }
                 output.push(line);
             }
             Ok(Line::Complaint(line)) => {
-                let _ = writeln!(io::stderr(), "{}", String::from_utf8_lossy(&line));
+                let line = String::from_utf8_lossy(&line).into_owned();
+                match &mut aside {
+                    Some(said) => said.push(line),
+                    None => _ = writeln!(io::stderr(), "{line}"),
+                }
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {

@@ -10,6 +10,7 @@ use crate::report::Report;
 use crate::setup::{self, Tools};
 use crate::step::Step;
 use crate::vm;
+use std::{panic, thread};
 
 /// Backends that are features. They load their libraries at run time; their checks skip what is not there.
 const BACKENDS: &str = "ofi,verbs,mpi";
@@ -53,20 +54,29 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
         )
         .run(),
     );
-    if !quick {
-        instructions::run(&instructions::Options::default(), report);
-    }
-    // With other features, all that guests run would be built once more.
-    vm::suite::run(FEATURES, report);
+    // Guests leave a good part of the processors idle, and nothing of this looks at a clock.
+    thread::scope(|scope| {
+        let beside = scope.spawn(|| beside_guests(quick));
+        // With other features, all that guests run would be built once more.
+        vm::suite::run(FEATURES, report);
+        report.join(beside.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
+    });
     report.add(Step::cargo("doctests", &format!("{test} --doc")).run());
+}
+
+/// What guests need not wait for: counts of instructions, the documentation, the book. What these say is shown when each is over.
+fn beside_guests(quick: bool) -> Report {
+    let mut report = Report::default();
     if quick {
         for step in [documentation(), book::step()] {
             report.add(step.skip("--quick".to_owned()));
         }
     } else {
-        report.add(documentation().run());
-        book::run(report);
+        instructions::run(&instructions::Options::default(), &mut report);
+        report.add(documentation().aside().run());
+        book::run(&mut report);
     }
+    report
 }
 
 /// Packs what the registry would get, in the order in which it would get it. Compiles nothing: the other steps have compiled the same files.

@@ -69,6 +69,31 @@ impl Rambler {
     }
 }
 
+/// Goes where its rambler goes.
+#[derive(Serialize, Deserialize)]
+struct Companion {
+    visits: u64,
+}
+
+#[chare(array, migrate, index = Spot)]
+impl Companion {
+    #[entry]
+    fn new() -> Self {
+        Self { visits: 0 }
+    }
+
+    #[moved]
+    fn count(&mut self, _from: PeId) {
+        self.visits += 1;
+    }
+
+    #[entry]
+    fn leave(&mut self, done: Callback<u64>) {
+        done.send(self.visits);
+        chare::destroy();
+    }
+}
+
 async fn go(rambler: &RamblerElementProxy, to: u32) {
     let (come, done) = chare::future();
     rambler.go(to, done);
@@ -84,6 +109,10 @@ pub(super) async fn say() {
         ramblers.at(spot.clone()).insert_on(PeId(0));
     }
     ramblers.done_inserting();
+    let companions = CompanionProxy::create_empty(ArrayOptions::empty().bind_to(&ramblers));
+    let companion = companions.at(spots[1].clone());
+    companion.insert();
+    companions.done_inserting();
     for spot in &spots {
         let rambler = ramblers.at(spot.clone());
         rambler.letter("hello".to_owned());
@@ -101,6 +130,9 @@ pub(super) async fn say() {
     }
     go(&ramblers.at(spots[0].clone()), 0).await;
     go(&ramblers.at(spots[0].clone()), 1).await;
+    let (visits, done) = chare::future();
+    companion.leave(done);
+    assert!(visits.await > 0);
     let (left, done) = chare::future();
     ramblers.leave(done);
     assert_eq!(left.await, all);

@@ -53,7 +53,7 @@ impl Wishes {
 
     /// Forgets an element's wish. Returns where it was to go.
     pub(crate) fn forget(&self, member: Target) -> Option<PeId> {
-        if self.wishes.borrow().is_empty() {
+        if self.are_none() {
             return None;
         }
         let wish = self.wishes.borrow_mut().remove(&member)?;
@@ -85,6 +85,11 @@ impl Wishes {
             wish.is_asked = is_asked;
             self.waiting.update(|waiting| if is_asked { waiting - 1 } else { waiting + 1 });
         }
+    }
+
+    /// Whether no element wishes to move.
+    pub(crate) fn are_none(&self) -> bool {
+        self.wishes.borrow().is_empty()
     }
 
     /// Whether there is an element whose home has not been asked yet.

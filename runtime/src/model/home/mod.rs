@@ -38,7 +38,7 @@
 //! What holds elements of bound arrays together, [`bond`] says.
 
 mod answers;
-mod bond;
+pub(crate) mod bond;
 mod contributions;
 mod entry;
 #[cfg(test)]
@@ -48,7 +48,6 @@ mod rules;
 mod tests;
 
 pub(crate) use answers::{Admission, BondWish, LetGo, Lives, Seek, SeekCopy, Settled, Whereabouts};
-pub(crate) use bond::{find as find_bond, wish};
 
 use answers::Wish;
 

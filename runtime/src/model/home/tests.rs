@@ -1,5 +1,6 @@
 //! Tests of single rules; what follows from all of them together is seen in every order, see [`super::every_order`].
 
+use super::bond::{find as find_bond, wish};
 use super::every_order::Dice;
 use super::*;
 

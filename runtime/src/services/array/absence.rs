@@ -1,7 +1,8 @@
 //! Absent members: calls of a member that lives elsewhere go on by way of its home, its callers are told where it lives, and its home is
 //! told when it is gone.
 
-use super::insertion::{Companion, find_companion, provide};
+use super::creation::{Companion, find_companion};
+use super::insertion::provide;
 use super::message::{ArrayMessage, Insert, InsertionOrder, Stage};
 use crate::delivery::invocation::forsake;
 use crate::delivery::outbox;

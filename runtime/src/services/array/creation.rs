@@ -3,7 +3,6 @@
 //! On the PE that creates them, collections wait for their turn in [`Own`], in order; [`bring_forward`] constructs the members there
 //! before, for code that wants them at once. Calls of members elsewhere do not wait for that: they follow the news of the creation.
 
-use super::insertion::{Companion, find_companion};
 use super::message::{ArrayFrame, ArrayMessage, ID, Insert, InsertionOrder, Stage};
 use crate::base::host_memory::host_memory_bytes;
 use crate::delivery::lifecycle::construct;
@@ -12,6 +11,7 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::collection::{Blueprint, CollectionInfo};
 use crate::model::envelope::Envelope;
+use crate::model::home::{Lives, bond};
 use crate::model::ids::{CollectionId, Index, NodeId, PeId, Target};
 use crate::model::registry::{ChareRegistration, Identity, Standing, find_chare};
 use crate::model::travel::Traveller;
@@ -215,6 +215,40 @@ fn send_first(
     order.traveller = Some(traveller);
     let insert = ArrayMessage::Insert(Insert { order, chare, arguments });
     outbox::send(pe, to, Envelope::system(CallOptions::new().expedited(), insert));
+}
+
+/// What a new element of a bound array is to live with.
+pub(super) enum Companion {
+    /// Elements of other arrays, on that PE, or nothing.
+    Lives(Option<PeId>),
+    /// Elements of other arrays that move, of which this one is under way.
+    UnderWay(Missing),
+}
+
+/// At the home: finds the elements of other arrays with which a new element is to live.
+pub(super) fn find_companion(pe: &Pe, info: &CollectionInfo, index: Index) -> Companion {
+    let mut places = pe.places.borrow_mut();
+    if info.may_move() {
+        return find_bond(pe.id, &places.bond_mut(info.id), index);
+    }
+    let other = info.bound_to().and_then(|other| places.collection(other));
+    Companion::Lives(other.and_then(|other| {
+        let is_here = other.members.include(index).then_some(pe.id);
+        is_here.or_else(|| other.away.get(&index).copied())
+    }))
+}
+
+/// Finds the elements that live and have an index in bound arrays whose elements move.
+fn find_bond(here: PeId, arrays: &[&mut LocalCollection], index: Index) -> Companion {
+    let homes = arrays.iter().filter_map(|collection| collection.home.as_deref());
+    match bond::find(homes, index) {
+        Lives::On(at) => Companion::Lives(Some(at)),
+        Lives::UnderWay(number) => Companion::UnderWay(Missing::Member(arrays[number].info.id, index)),
+        Lives::AtHomeOrNowhere => {
+            let is_here = arrays.iter().any(|collection| collection.members.include(index));
+            Companion::Lives(is_here.then_some(here))
+        }
+    }
 }
 
 /// Creates a member of a collection that is here already, which has its home elsewhere and may move: the home counts it.

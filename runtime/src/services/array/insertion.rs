@@ -10,19 +10,18 @@
 //! 4. `done_inserting` tells every home how many insertions the PE that called it has asked for there; the home is closed once they have
 //!    come. Insertions by other PEs must be over before.
 
-use super::creation::{create_member, create_traveller};
+use super::creation::{Companion, create_member, create_traveller, find_companion};
 use super::message::{ArrayMessage, Insert, InsertionOrder, Stage};
 use crate::delivery::outbox;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::collection::{CollectionInfo, Insertions};
 use crate::model::envelope::Envelope;
-use crate::model::home::{self, Admission, Lives};
+use crate::model::home::Admission;
 use crate::model::ids::{CollectionId, Index, PeId, Target};
 use crate::model::registry::ChareRegistration;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
-use crate::pe::places::LocalCollection;
 use crate::pe::queued::Outcome;
 use std::sync::Arc;
 
@@ -175,40 +174,6 @@ fn decide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
         return Outcome::Processed;
     }
     grant(pe, at, insert)
-}
-
-/// What a new element of a bound array is to live with.
-pub(super) enum Companion {
-    /// Elements of other arrays, on that PE, or nothing.
-    Lives(Option<PeId>),
-    /// Elements of other arrays that move, of which this one is under way.
-    UnderWay(Missing),
-}
-
-/// At the home: finds the elements of other arrays with which a new element is to live.
-pub(super) fn find_companion(pe: &Pe, info: &CollectionInfo, index: Index) -> Companion {
-    let mut places = pe.places.borrow_mut();
-    if info.may_move() {
-        return find_bond(pe.id, &places.bond_mut(info.id), index);
-    }
-    let other = info.bound_to().and_then(|other| places.collection(other));
-    Companion::Lives(other.and_then(|other| {
-        let is_here = other.members.include(index).then_some(pe.id);
-        is_here.or_else(|| other.away.get(&index).copied())
-    }))
-}
-
-/// Finds the elements that live and have an index in bound arrays whose elements move.
-fn find_bond(here: PeId, bond: &[&mut LocalCollection], index: Index) -> Companion {
-    let homes = bond.iter().filter_map(|collection| collection.home.as_deref());
-    match home::find_bond(homes, index) {
-        Lives::On(at) => Companion::Lives(Some(at)),
-        Lives::UnderWay(number) => Companion::UnderWay(Missing::Member(bond[number].info.id, index)),
-        Lives::AtHomeOrNowhere => {
-            let is_here = bond.iter().any(|collection| collection.members.include(index));
-            Companion::Lives(is_here.then_some(here))
-        }
-    }
 }
 
 /// At the home: has the member constructed on a PE, and sends it the calls that have waited.

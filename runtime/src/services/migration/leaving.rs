@@ -60,6 +60,9 @@ pub(crate) fn plan(pe: &Pe, member: Target, to: PeId) {
 /// Takes note that an element has ended here: its wish is that of those which are bound to it, if there are any.
 pub(super) fn end(pe: &Pe, member: Target) {
     pe.wishes.hold(member, false);
+    if pe.wishes.are_none() {
+        return;
+    }
     let bond = bond_of(pe, member);
     let is_alone = Residents::find(pe, member).iter().all(|other| other.target() == member);
     if is_alone {
@@ -238,6 +241,9 @@ pub(super) fn go(pe: &Pe, index: Index, let_go: &[LetGo], to: PeId) {
             return fail(pe, resident.member, "it is let go, and is at home".to_owned());
         };
         // So has one that left its index to another, which nobody has let go.
+        if residents.iter().any(|other| other.member == resident.member) {
+            return fail(pe, resident.member, "it is let go twice".to_owned());
+        }
         if stay == *left {
             residents.0.push(resident);
         } else {

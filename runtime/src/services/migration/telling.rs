@@ -4,7 +4,7 @@ use super::message::{LetGo, Member, MoveMessage, News};
 use crate::delivery::outbox;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::Envelope;
-use crate::model::home::{self, BondWish};
+use crate::model::home::{self, BondWish, bond};
 use crate::model::ids::{CollectionId, PeId, Target};
 use crate::model::travel::Stay;
 use crate::pe::early::Missing;
@@ -45,18 +45,18 @@ pub(super) fn grant(pe: &Pe, member: Member, (from, stay): (PeId, Stay), to: PeI
     if at_home(pe, member, |_| Ok(())).is_none() {
         return Outcome::Processed;
     }
-    let (answer, bond) = {
+    let (answer, arrays) = {
         let mut places = pe.places.borrow_mut();
         let mut collections = places.bond_mut(id);
-        let bond: SmallVec<[CollectionId; 1]> =
+        let arrays: SmallVec<[CollectionId; 1]> =
             collections.iter().map(|collection| collection.info.id).collect();
-        let asks = bond.iter().position(|other| *other == id).expect("it is one of them");
+        let asks = arrays.iter().position(|other| *other == id).expect("it is one of them");
         let homes = collections.iter_mut().map(|collection| &mut **collection.home.as_mut().expect(ALL_MOVE));
-        (home::wish(&mut homes.collect::<SmallVec<[_; 1]>>(), asks, index, (from, stay), to), bond)
+        (bond::wish(&mut homes.collect::<SmallVec<[_; 1]>>(), asks, index, (from, stay), to), arrays)
     };
     match answer {
         BondWish::Granted(granted) => {
-            let of_number = |number: usize| bond[number];
+            let of_number = |number: usize| arrays[number];
             let let_go: SmallVec<[LetGo; 1]> = granted
                 .into_iter()
                 .map(|home::LetGo { number, left, stay }| LetGo { collection: of_number(number), left, stay })
@@ -67,7 +67,7 @@ pub(super) fn grant(pe: &Pe, member: Member, (from, stay): (PeId, Stay), to: PeI
             let message = MoveMessage::Go { index, let_go, to };
             outbox::send(pe, from, Envelope::system(options(), message));
         }
-        BondWish::Keep(number) => return keep(Missing::Member(bond[number], index)),
+        BondWish::Keep(number) => return keep(Missing::Member(arrays[number], index)),
         BondWish::Obsolete => {}
     }
     Outcome::Processed

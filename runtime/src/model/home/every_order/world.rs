@@ -1,10 +1,10 @@
 //! World of PEs whose elements move, ends and all: what each PE does with a message, as the services do it, over a network without any order.
 
+use super::super::bond::{find as find_bond, wish};
 use super::super::rules::Rule;
 use super::super::{
     Admission, BondWish, Entry, Home, LetGo, Lives, Residence, Seek, SeekCopy, Settled, Sought, Stay,
 };
-use super::super::{find_bond, wish};
 use super::counted::{self, Counted};
 use super::message::{Act, Call, Contribution, Copy, Element, Insert, Message};
 use super::truth::Truth;
