@@ -2,7 +2,7 @@
 
 use super::LocalCollection;
 use crate::model::home::{SeekCopy, Whereabouts};
-use crate::model::ids::{CollectionId, Index, PeId, Target};
+use crate::model::ids::{Index, PeId, Target};
 use crate::model::registry::{AnyChare, Standing};
 use crate::model::travel::{Journey, Sought, Stay, Traveller};
 use std::rc::Rc;
@@ -31,11 +31,6 @@ impl LocalCollection {
     /// The stay of an element that lives here and has its home elsewhere.
     pub(crate) fn stay(&self, index: Index) -> Option<Stay> {
         self.travellers.get(&index).map(|traveller| traveller.stay)
-    }
-
-    /// The collections of the bond to which the members of this one belong: it, and those whose members are bound to its own.
-    pub(crate) fn bond(&self) -> impl Iterator<Item = CollectionId> {
-        [self.info.id].into_iter().chain(self.mates.iter().copied())
     }
 
     /// Takes note that an element leaves for a PE, for a stay that its home has granted if the home is another PE. `standing` is the one

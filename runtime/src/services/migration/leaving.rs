@@ -4,7 +4,7 @@ use super::message::{ID, LetGo, Member, MoveMessage, Moving, News, Record};
 use super::telling::{fail, options, tell};
 use crate::delivery::outbox;
 use crate::model::envelope::Envelope;
-use crate::model::ids::{Index, PeId, Target};
+use crate::model::ids::{CollectionId, Index, PeId, Target};
 use crate::model::parcel::Parcel;
 use crate::model::registry::{AnyChare, ChareRegistration, Movement, Standing};
 use crate::model::travel::Stay;
@@ -151,19 +151,25 @@ impl Residents {
     /// Those of the bond of an element, of the bond's first array or of any other, whether or not it is here itself.
     fn find(pe: &Pe, member: Target) -> Self {
         let Target::Member(id, index) = member else { return Self(SmallVec::new()) };
-        let bond: SmallVec<[Target; 1]> = {
+        let mut arrays = SmallVec::<[CollectionId; 1]>::new();
+        {
             let places = pe.places.borrow();
             let collection = places
                 .collection(id)
                 // The first array of the bond may have ended.
                 .or_else(|| places.collections().find(|collection| collection.info.bond() == id));
-            collection
-                .into_iter()
-                .flat_map(|collection| collection.bond())
-                .map(|id| Target::Member(id, index))
-                .collect()
-        };
-        Self(bond.into_iter().filter_map(|target| Resident::find(pe, target)).collect())
+            if let Some(collection) = collection {
+                arrays.push(collection.info.id);
+                arrays.extend_from_slice(&collection.mates);
+            }
+        }
+        let mut residents = SmallVec::new();
+        for id in arrays {
+            if let Some(resident) = Resident::find(pe, Target::Member(id, index)) {
+                residents.push(resident);
+            }
+        }
+        Self(residents)
     }
 
     fn is_empty(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::model::travel::{Sought, Stay, Traveller};
 use crate::pe::wishes::SEEN_TO_BY;
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 pub(crate) const ID: ServiceId = SEEN_TO_BY;
 
@@ -55,13 +55,15 @@ pub(super) enum News {
 }
 
 impl MoveMessage {
-    /// The collections that a PE must know to do something with the message.
-    pub(super) fn collections(&self) -> SmallVec<[CollectionId; 1]> {
+    /// Finds a collection that a PE must know to do something with the message, and does not.
+    pub(super) fn find_missing(&self, is_known: impl Fn(CollectionId) -> bool) -> Option<CollectionId> {
         match self {
-            Self::News { member, .. } => smallvec![member.0],
+            Self::News { member, .. } => Some(member.0).filter(|id| !is_known(*id)),
             // Those that are not here have no element here.
-            Self::Go { .. } => SmallVec::new(),
-            Self::States(moving) => moving.iter().map(|moving| moving.record.member.0).collect(),
+            Self::Go { .. } => None,
+            Self::States(moving) => {
+                moving.iter().map(|moving| moving.record.member.0).find(|id| !is_known(*id))
+            }
         }
     }
 }

@@ -33,7 +33,7 @@ mod telling;
 use crate::base::typed_box::TypedBox;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::opened;
-use crate::model::ids::{CollectionId, NodeId, Target};
+use crate::model::ids::{NodeId, Target};
 use crate::model::registry::{find_chare, read_apart};
 use crate::node::{Arrival, Delivery, Node, NodeService};
 use crate::pe::early::Missing;
@@ -112,8 +112,8 @@ fn read(node: &Node, source: NodeId, said: &mut &[u8]) -> Result<Moving, String>
 fn receive(pe: &Pe, options: CallOptions, message: MoveMessage) -> Outcome {
     let missing = {
         let places = pe.places.borrow();
-        let is_missing = |id: &CollectionId| places.collection(*id).is_none();
-        message.collections().into_iter().find(is_missing).map(|id| (id, places.has_ended(id)))
+        let missing = message.find_missing(|id| places.collection(id).is_some());
+        missing.map(|id| (id, places.has_ended(id)))
     };
     match missing {
         None => {}
