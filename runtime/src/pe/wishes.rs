@@ -1,4 +1,4 @@
-//! Wishes of elements to live on another PE, until they leave.
+//! Wishes of elements to live on another PE, until they leave. Elements that are bound to each other have one wish, under the name of their bond.
 
 use crate::model::ids::{PeId, ServiceId, Target};
 use rustc_hash::{FxHashMap, FxHashSet};

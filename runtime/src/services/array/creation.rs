@@ -21,7 +21,6 @@ use crate::pe::places::LocalCollection;
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe};
 use crate::services::broadcast::tree::{self, TreeMessage};
-use crate::services::migration;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -142,18 +141,19 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
             None => return wait_for(other, info, arguments),
         }
     }
-    if let Some(mate) = info.may_move().then(|| await_bond(pe, &info)).flatten() {
+    let bound = (info.may_move() && info.bound_to().is_some()).then(|| Arc::clone(&info));
+    if let Some(mate) = bound.as_ref().and_then(|info| await_bond(pe, info)) {
         let message = ArrayMessage::CreateMembers { info, arguments };
         return pe.keep(mate, CallOptions::new().expedited(), message.into());
     }
-    if info.may_move() && info.bound_to().is_some() {
+    if bound.is_some() {
         // Those that it is bound to have waited for it.
-        migration::ask_soon(pe);
+        pe.see_to_wishes();
     }
     let members = info.members_on(pe.id);
     pe.places.borrow_mut().insert_collection(LocalCollection::new(info, pe.id, members.len()));
     for index in members {
-        if let Some(to) = elsewhere(pe, id, index) {
+        if let Some(to) = bound.as_ref().and_then(|info| elsewhere(pe, info, index)) {
             send_first(pe, (id, index), to, (chare, arguments.clone()));
             continue;
         }
@@ -184,16 +184,8 @@ fn await_bond(pe: &Pe, info: &CollectionInfo) -> Option<Missing> {
 }
 
 /// The PE where a member is to live with which a collection begins, if that is not its home: those that it is bound to have moved there.
-fn elsewhere(pe: &Pe, id: CollectionId, index: Index) -> Option<PeId> {
-    let may_be = {
-        let places = pe.places.borrow();
-        places
-            .collection(id)
-            .is_some_and(|collection| collection.home.is_some() && !collection.mates.is_empty())
-    };
-    let info =
-        may_be.then(|| pe.places.borrow().collection(id).map(|collection| Arc::clone(&collection.info)));
-    match find_companion(pe, &*info.flatten()?, index) {
+fn elsewhere(pe: &Pe, info: &CollectionInfo, index: Index) -> Option<PeId> {
+    match find_companion(pe, info, index) {
         Companion::Lives(at) => at.filter(|at| *at != pe.id),
         Companion::UnderWay(_) => unreachable!("the creation waits for what is under way"),
     }

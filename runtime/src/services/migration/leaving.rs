@@ -28,7 +28,7 @@ pub(crate) fn destination(pe: &Pe, member: Target) -> Option<PeId> {
 }
 
 /// Has wishes seen to before anything else.
-pub(crate) fn ask_soon(pe: &Pe) {
+fn ask_soon(pe: &Pe) {
     pe.poll_soon(ID);
 }
 
@@ -246,10 +246,10 @@ pub(super) fn go(pe: &Pe, index: Index, let_go: &[LetGo], to: PeId) {
         let Some(stay) = stay_of(pe, resident.member) else {
             return fail(pe, resident.member, "it is let go, and is at home".to_owned());
         };
-        // So has one that left its index to another, which nobody has let go.
         if residents.iter().any(|other| other.member == resident.member) {
             return fail(pe, resident.member, "it is let go twice".to_owned());
         }
+        // So has one that left its index to another, which nobody has let go.
         if stay == *left {
             residents.0.push(resident);
         } else {

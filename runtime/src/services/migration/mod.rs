@@ -44,7 +44,7 @@ use message::{MoveFrame, MoveMessage, Moving, MovingFrame, News};
 use smallvec::SmallVec;
 use telling::{grant, hear, options, tell_home};
 
-pub(crate) use leaving::{ask_soon, bond_of, destination, hold, plan, wish};
+pub(crate) use leaving::{bond_of, destination, hold, plan, wish};
 pub(crate) use message::ID;
 
 pub(crate) const SERVICE: Service = Service {

@@ -56,11 +56,9 @@ pub(super) fn grant(pe: &Pe, member: Member, (from, stay): (PeId, Stay), to: PeI
     };
     match answer {
         BondWish::Granted(granted) => {
-            let of_number = |number: usize| arrays[number];
-            let let_go: SmallVec<[LetGo; 1]> = granted
-                .into_iter()
-                .map(|home::LetGo { number, left, stay }| LetGo { collection: of_number(number), left, stay })
-                .collect();
+            let of_array =
+                |home::LetGo { number, left, stay }| LetGo { collection: arrays[number], left, stay };
+            let let_go: SmallVec<[LetGo; 1]> = granted.into_iter().map(of_array).collect();
             for LetGo { collection, .. } in &let_go {
                 pe.places.borrow_mut().forget(Target::Member(*collection, index));
             }
