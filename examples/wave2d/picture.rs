@@ -1,8 +1,8 @@
 //! Pictures of the membrane: water seen from above, lit from one side.
 
-use image::imageops::{self, FilterType};
-use image::{ImageResult, Rgb, RgbImage};
-use std::fs;
+use png::{BitDepth, ColorType, Encoder, EncodingError};
+use std::fs::{self, File};
+use std::io::BufWriter;
 use std::path::Path;
 
 /// The least side of a picture: a smaller membrane is drawn larger.
@@ -24,21 +24,37 @@ const HEIGHT: f64 = 0.1;
 const GLOSS: f64 = 7.0;
 
 /// Writes `wave-STEP.png`, into a folder that is made if it is not there.
-pub(crate) fn write(directory: &Path, step: u32, side: usize, values: &[f64]) -> ImageResult<()> {
+pub(crate) fn write(directory: &Path, step: u32, side: usize, values: &[f64]) -> Result<(), EncodingError> {
+    let scale = SIDE_MIN.div_ceil(side);
+    let larger = side * scale;
+    // Pictures begin at the top.
+    let rows = (0..larger).rev();
+    let pixels = rows.flat_map(|row| (0..larger).map(move |column| [column, row]));
+    let shades: Vec<u8> = pixels
+        .flat_map(|position| shade(side, values, position.map(|along| along as f64 / scale as f64)))
+        .collect();
+    fs::create_dir_all(directory)?;
+    let file = BufWriter::new(File::create(directory.join(format!("wave-{step:06}.png")))?);
+    let mut encoder = Encoder::new(file, larger as u32, larger as u32);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    encoder.write_header()?.write_image_data(&shades)
+}
+
+/// Red, green and blue at a position between elements.
+fn shade(side: usize, values: &[f64], [column, row]: [f64; 2]) -> [u8; 3] {
     // Opposite sides touch.
     let at = |column: usize, row: usize| values[row % side * side + column % side];
-    let pixel = |column: u32, row: u32| {
-        // Pictures begin at the top.
-        let (column, row) = (column as usize, side - 1 - row as usize);
-        let (west, south) = (at(column + side - 1, row), at(column, row + side - 1));
-        let slope = (at(column + 1, row) - west) + (south - at(column, row + 1));
-        Rgb(colour(at(column, row)).map(|shade| (shade * (1.0 + GLOSS * slope).clamp(0.4, 1.9)) as u8))
+    let between = |column: f64, row: f64| {
+        let (west, south) = (column as usize, row as usize);
+        let along = |row| mixed([at(west, row), at(west + 1, row)], column.fract());
+        mixed([along(south), along(south + 1)], row.fract())
     };
-    let picture = RgbImage::from_fn(side as u32, side as u32, pixel);
-    let larger = (side * SIDE_MIN.div_ceil(side)) as u32;
-    let picture = imageops::resize(&picture, larger, larger, FilterType::CatmullRom);
-    fs::create_dir_all(directory)?;
-    picture.save(directory.join(format!("wave-{step:06}.png")))
+    let [last_column, last_row] = [column, row].map(|along| along + side as f64 - 1.0);
+    let slope = between(column + 1.0, row) - between(last_column, row) + between(column, last_row)
+        - between(column, row + 1.0);
+    let light = (1.0 + GLOSS * slope).clamp(0.4, 1.9);
+    colour(between(column, row)).map(|part| (part * light) as u8)
 }
 
 fn colour(height: f64) -> [f64; 3] {
@@ -46,5 +62,10 @@ fn colour(height: f64) -> [f64; 3] {
     let place = ((height / HEIGHT).clamp(-1.0, 1.0) + 1.0) / 2.0 * last as f64;
     let below = (place as usize).min(last - 1);
     let share = place - below as f64;
-    [0, 1, 2].map(|part| COLOURS[below][part] * (1.0 - share) + COLOURS[below + 1][part] * share)
+    [0, 1, 2].map(|part| mixed([COLOURS[below][part], COLOURS[below + 1][part]], share))
+}
+
+/// What lies between two numbers, at a share of the way.
+fn mixed([from, to]: [f64; 2], share: f64) -> f64 {
+    from * (1.0 - share) + to * share
 }
