@@ -2,6 +2,8 @@
 
 use crate::group::{Backend, Group, Node, PATIENCE};
 use crate::loopback::Loopback;
+#[cfg(feature = "sim")]
+use crate::simulated::Simulated;
 use crate::unruly::Unruly;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
@@ -33,6 +35,10 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         Rc::new(InProcess { name: "emulated-loopback", open: loopback, emulated: true }),
         Rc::new(InProcess { name: "unruly", open: unruly, emulated: false }),
         Rc::new(InProcess { name: "emulated-unruly", open: unruly, emulated: true }),
+        #[cfg(feature = "sim")]
+        Rc::new(InProcess { name: "sim", open: simulated, emulated: true }),
+        #[cfg(feature = "sim")]
+        Rc::new(InProcess { name: "sim-modelled", open: modelled, emulated: true }),
         Rc::new(Opened { serves_its_own_node: false, ..Opened::new("shm", shm) }),
         Rc::new(Opened::emulated("emulated-shm", emulated_shm)),
         Rc::new(Opened { serves_its_own_node: false, ..Opened::new("cma", cma) }),
@@ -182,6 +188,18 @@ fn loopback(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, Str
 fn unruly(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, String> {
     let job = Loopback::job(regions.len() as u32).map_err(|error| error.to_string())?;
     Ok(with_regions(job.into_iter().map(Unruly::new).collect(), regions, emulated))
+}
+
+/// Nodes on the simulated network, which a seed decides.
+#[cfg(feature = "sim")]
+fn simulated(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, String> {
+    Ok(with_regions(Simulated::job(regions.len() as u32), regions, emulated))
+}
+
+/// The same network, which a model describes.
+#[cfg(feature = "sim")]
+fn modelled(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, String> {
+    Ok(with_regions(Simulated::modelled(regions.len() as u32), regions, emulated))
 }
 
 fn with_regions<L: Lrts + 'static>(job: Vec<L>, regions: Vec<Arc<Regions>>, emulated: bool) -> Vec<Node> {

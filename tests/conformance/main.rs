@@ -27,6 +27,8 @@ mod refusals;
 mod runner;
 mod runs;
 mod secret;
+#[cfg(feature = "sim")]
+mod simulated;
 mod startup;
 mod transfers;
 mod unruly;

@@ -120,8 +120,9 @@ pub(crate) fn many_to_one(backend: &dyn Backend) -> Outcome {
 
 pub(crate) fn both_directions_at_once(backend: &dyn Backend) -> Outcome {
     const COUNT: u32 = 1_000;
-    let len = |number: u32| (number as usize * 131) % 20_000;
     let mut group = group!(backend, 2);
+    let longest = group.nodes[0].lrts.capabilities().frame_bytes_max.min(20_000) - 4;
+    let len = |number: u32| (number as usize * 131) % longest;
     let Group { nodes, heard } = &mut group;
     std::thread::scope(|scope| {
         let (first, second) = (&nodes[0].lrts, &nodes[1].lrts);
