@@ -42,7 +42,7 @@ impl Block {
 
     #[entry]
     pub(crate) async fn run(this: Again<Self>) {
-        while this.with(|block| block.change > block.problem.tolerance) {
+        while this.with(|block| !block.problem.is_over(block.iteration, block.change)) {
             let mut change = 0.0;
             let mut before: Vec<chare::Future<u64>> = Vec::new();
             for _ in 0..SWEEPS_PER_VERDICT {

@@ -36,6 +36,9 @@ struct Options {
     /// The largest distance from the exact solution, which lies between -1 and 1
     #[arg(long, default_value_t = 1e-3, value_parser = parse_accuracy)]
     accuracy: f64,
+    /// The most iterations, which end it short of the accuracy
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    iterations: Option<u64>,
     /// How edges travel, and how the blocks are written
     #[arg(long, value_enum, default_value_t = Mode::Posted)]
     mode: Mode,
@@ -72,10 +75,12 @@ fn parse_accuracy(text: &str) -> Result<f64, String> {
 }
 
 async fn run(options: Options) -> bool {
-    let Options { columns, rows, blocks, accuracy, mode } = options;
+    let Options { columns, rows, blocks, accuracy, iterations: most, mode } = options;
     let tolerance = options.tolerance();
     let ((iterations, to_iterations), (error, to_error)) = (chare::future(), chare::future());
-    let problem = Problem { columns, rows, blocks, tolerance, iterations: to_iterations, error: to_error };
+    let most = most.unwrap_or(u64::MAX);
+    let problem =
+        Problem { columns, rows, blocks, tolerance, most, iterations: to_iterations, error: to_error };
     let start = chare::now();
     match mode {
         Mode::Messages => messages::BlockProxy::create((blocks, blocks), problem).start(),
@@ -86,6 +91,10 @@ async fn run(options: Options) -> bool {
     let seconds = (chare::now() - start).as_secs_f64();
 
     println!("{columns} x {rows} points in {blocks} x {blocks} blocks on {} PEs", chare::pes());
+    if iterations >= most {
+        println!("{iterations} iterations in {seconds:.2} s; largest error {error:.3e}");
+        return true;
+    }
     println!(
         "{iterations} iterations in {seconds:.2} s, until no point changed by more than {tolerance:.3e}"
     );

@@ -60,7 +60,7 @@ impl Block {
     /// Every block has swept; the largest change is known.
     #[entry]
     fn judge(&mut self, change: f64) {
-        if change <= self.problem.tolerance {
+        if self.problem.is_over(self.iteration, change) {
             self.contribute(max(self.iteration), self.problem.iterations);
             self.contribute(max(self.problem.error_of(self.this_index(), &self.grid)), self.problem.error);
         } else {

@@ -15,11 +15,18 @@ pub(crate) struct Problem {
     pub(crate) rows: u64,
     pub(crate) blocks: u64,
     pub(crate) tolerance: f64,
+    /// The most iterations, whatever is reached by then.
+    pub(crate) most: u64,
     pub(crate) iterations: Callback<u64>,
     pub(crate) error: Callback<f64>,
 }
 
 impl Problem {
+    /// Whether to end after so many iterations, in the last of which no point changed by more than this.
+    pub(crate) fn is_over(&self, iteration: u64, change: f64) -> bool {
+        change <= self.tolerance || iteration >= self.most
+    }
+
     /// The blocks beside a block.
     pub(crate) fn neighbours(&self, (column, row): (u64, u64)) -> impl Iterator<Item = (Side, (u64, u64))> {
         let blocks = [self.blocks; 2];

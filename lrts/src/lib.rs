@@ -26,9 +26,12 @@ pub mod emulated;
 pub mod events;
 #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 mod fabric;
+/// Doors for the fuzzers: bytes as a stranger or a peer could send them. No part of the interface.
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
-pub mod fuzzing;
+pub mod fuzzing {
+    pub use crate::tcp::fuzzing::{accept, connect, frames, greet};
+}
 pub mod host;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
 pub mod leased;
@@ -66,4 +69,4 @@ pub use region::{
     check_range,
 };
 pub use runs::{Run, Runs};
-pub use sync::{bell, spin_lock};
+pub use sync::{bell, sparse, spin_lock};

@@ -31,13 +31,12 @@ use crate::ids::NodeId;
 use crate::lrts::{Capabilities, Completion, Entering, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::Memory;
-use crate::peer_state::PeerState;
 use crate::region::{RegionKey, Regions};
 use reader::Reader;
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use talk::{Peer, Talk};
+use talk::{Talk, Talks};
 use wire::HEADER_BYTES_MAX;
 
 crate::knob! {
@@ -50,7 +49,7 @@ crate::knob! {
 pub struct Emulated<L> {
     inner: L,
     regions: Arc<Regions>,
-    peers: Vec<Peer>,
+    talks: Talks,
     closing: AtomicBool,
     said_goodbye: AtomicBool,
 }
@@ -64,8 +63,8 @@ impl<L: Lrts> Emulated<L> {
         let frame_bytes_max = inner.capabilities().frame_bytes_max;
         assert!(frame_bytes_max >= 256, "{} carries frames of {frame_bytes_max} bytes", inner.name());
         let chunk_bytes_max = chunk_bytes_max().min(frame_bytes_max - HEADER_BYTES_MAX);
-        let peers = (0..nodes).map(|node| Peer::new(NodeId(node), &regions, chunk_bytes_max)).collect();
-        Self { inner, regions, peers, closing: AtomicBool::new(false), said_goodbye: AtomicBool::new(false) }
+        let talks = Talks::new(nodes, Arc::clone(&regions), chunk_bytes_max);
+        Self { inner, regions, talks, closing: AtomicBool::new(false), said_goodbye: AtomicBool::new(false) }
     }
 
     /// The wrapped backend.
@@ -74,7 +73,7 @@ impl<L: Lrts> Emulated<L> {
     }
 
     fn reader<'a>(&'a self, sink: &'a mut dyn Sink) -> Reader<'a> {
-        Reader { peers: &self.peers, inner: &self.inner, sink }
+        Reader { talks: &self.talks, inner: &self.inner, sink }
     }
 
     /// Opens an operation at the node a key names, under that peer's lock, and starts sending it.
@@ -85,14 +84,14 @@ impl<L: Lrts> Emulated<L> {
         open: impl FnOnce(&mut Talk, O) -> Result<(), Refused<O>>,
         fail: impl FnOnce(O, TransferError) -> Completion,
     ) -> Result<Posted, Refused<O>> {
-        let Some(peer) = self.peers.get(node.index()) else {
+        let Some(peer) = self.talks.with(node) else {
             return Ok(Posted::Done(fail(operation, TransferError::StaleKey(node))));
         };
         let mut talk = peer.talk.lock();
         if self.closing.load(Ordering::Acquire) {
             return Err(Refused(operation));
         }
-        if talk.state != PeerState::Open {
+        if !self.talks.is_open(node) {
             return Ok(Posted::Done(fail(operation, TransferError::PeerLost(node))));
         }
         open(&mut talk, operation)?;
@@ -106,7 +105,7 @@ impl<L: Lrts> Emulated<L> {
     fn push_out(&self) -> bool {
         let mut happened = false;
         let closing = self.closing.load(Ordering::Acquire);
-        for (index, peer) in self.peers.iter().enumerate() {
+        for (node, peer) in self.talks.all() {
             // Who closes gives up what waits, of which there are no news.
             if !closing && !peer.needs_progress.is_set(|| self.regions.news()) {
                 continue;
@@ -116,7 +115,7 @@ impl<L: Lrts> Emulated<L> {
             if let Some(mut talk) = talk {
                 let Talk { server, outgoing, .. } = &mut *talk;
                 happened |= server.retry(closing, outgoing);
-                happened |= talk.push_out(NodeId(index as u32), &self.inner) > 0;
+                happened |= talk.push_out(node, &self.inner) > 0;
                 peer.note(&talk);
             }
         }
@@ -127,7 +126,7 @@ impl<L: Lrts> Emulated<L> {
     fn close_when_idle(&self) {
         if self.closing.load(Ordering::Acquire)
             && !self.said_goodbye.load(Ordering::Acquire)
-            && self.peers.iter().all(|peer| peer.talk.lock().is_idle())
+            && self.talks.all().all(|(_, peer)| peer.talk.lock().is_idle())
             && !self.said_goodbye.swap(true, Ordering::AcqRel)
         {
             self.inner.shutdown();
@@ -203,7 +202,7 @@ impl<L: Lrts> Lrts for Emulated<L> {
     /// nobody has tried to send.
     fn arm(&self) -> bool {
         let at_rest =
-            !self.peers.iter().any(|peer| peer.needs_progress.forbids_sleep(|| self.regions.news()));
+            !self.talks.all().any(|(_, peer)| peer.needs_progress.forbids_sleep(|| self.regions.news()));
         let closing = self.closing.load(Ordering::Acquire) && !self.said_goodbye.load(Ordering::Acquire);
         at_rest && !closing && self.inner.arm()
     }

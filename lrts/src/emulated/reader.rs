@@ -1,26 +1,21 @@
 //! Reader: the wrapped backend's sink, which reads the channel of emulated operations and passes the rest on.
 
-use super::talk::Peer;
+use super::talk::Talks;
 use crate::error::LrtsError;
 use crate::frame::Channel;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, Sink};
 use crate::peer_state::PeerState;
-use std::sync::atomic::Ordering;
 
 /// The sink that the wrapped backend delivers to.
 pub(super) struct Reader<'a> {
-    pub(super) peers: &'a [Peer],
+    pub(super) talks: &'a Talks,
     /// The wrapped backend.
     pub(super) inner: &'a dyn Lrts,
     pub(super) sink: &'a mut dyn Sink,
 }
 
 impl Reader<'_> {
-    fn peer(&self, node: NodeId) -> Option<&Peer> {
-        self.peers.get(node.index()).filter(|peer| !peer.ignored.load(Ordering::Acquire))
-    }
-
     /// Tells of a loss, and only then of the operations that fail by it: the cause comes first.
     fn lose(&mut self, node: NodeId, error: LrtsError) {
         self.sink.peer_lost(error);
@@ -29,12 +24,7 @@ impl Reader<'_> {
 
     /// Ends the talk with a peer: its operations complete.
     fn end(&mut self, node: NodeId, state: PeerState) {
-        let Some(peer) = self.peers.get(node.index()) else { return };
-        let mut talk = peer.talk.lock();
-        let unfinished = talk.end(state);
-        peer.note(&talk);
-        drop(talk);
-        for completion in unfinished {
+        for completion in self.talks.end(node, state) {
             self.sink.completion(completion);
         }
     }
@@ -42,11 +32,14 @@ impl Reader<'_> {
 
 impl Sink for Reader<'_> {
     fn frame(&mut self, source: NodeId, channel: Channel, bytes: &[u8]) {
-        let Some(peer) = self.peer(source) else { return };
+        if self.talks.is_lost(source) {
+            return;
+        }
         if channel != Channel::Emulated {
             self.sink.frame(source, channel, bytes);
             return;
         }
+        let Some(peer) = self.talks.with(source) else { return };
         let mut talk = peer.talk.lock();
         let read = talk.read(bytes);
         peer.note(&talk);
@@ -63,11 +56,12 @@ impl Sink for Reader<'_> {
 
     fn begin(&mut self, source: NodeId, channel: Channel, begun: &[u8], len: usize) -> bool {
         channel == Channel::Emulated
-            && self.peer(source).is_some_and(|peer| peer.talk.lock().begin(begun, len))
+            && !self.talks.is_lost(source)
+            && self.talks.with(source).is_some_and(|peer| peer.talk.lock().begin(begun, len))
     }
 
     fn rest(&mut self, source: NodeId, read: &mut dyn FnMut(&mut [u8]) -> usize) {
-        let peer = self.peer(source).expect("a peer that is ignored begins nothing");
+        let peer = self.talks.with(source).expect("it has begun something");
         let mut talk = peer.talk.lock();
         let completion = talk.rest(read);
         peer.note(&talk);
@@ -82,7 +76,7 @@ impl Sink for Reader<'_> {
     }
 
     fn peer_closed(&mut self, peer: NodeId) {
-        if self.peer(peer).is_some() {
+        if !self.talks.is_lost(peer) {
             self.end(peer, PeerState::Closed);
             self.sink.peer_closed(peer);
         }
@@ -90,7 +84,7 @@ impl Sink for Reader<'_> {
 
     fn peer_lost(&mut self, error: LrtsError) {
         match error.peer() {
-            Some(peer) if self.peer(peer).is_none() => {}
+            Some(peer) if self.talks.is_lost(peer) => {}
             Some(peer) => self.lose(peer, error),
             None => self.sink.peer_lost(error),
         }

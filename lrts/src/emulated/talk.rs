@@ -1,4 +1,4 @@
-//! Talk with one peer: the operations posted there, those served here, and what waits to leave.
+//! Talks with peers: the operations posted at each, those served here for it, and what waits to leave. Each is there from its first operation on.
 
 use super::needs_progress::NeedsProgress;
 use super::outgoing::{Outgoing, Pushed, StreamOwner};
@@ -10,9 +10,10 @@ use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, NoRoom};
 use crate::peer_state::PeerState;
 use crate::region::Regions;
+use crate::sync::sparse::Sparse;
+use crate::sync::{AtomicU32, Ordering, fence};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 crate::knob! {
     /// Frames sent to one peer by one progress: two megabytes of chunks at most, so that other peers and calls need not wait long.
@@ -25,7 +26,6 @@ const SINGLES_MAX: usize = 2 * OPERATIONS_MAX;
 
 /// Both halves of the operations with one peer, and the frames that wait to leave.
 pub(super) struct Talk {
-    pub(super) state: PeerState,
     pub(super) poster: Poster,
     pub(super) server: Server,
     pub(super) outgoing: Outgoing,
@@ -41,8 +41,7 @@ impl Talk {
     }
 
     /// Ends the talk. Returns the completions of the operations that it leaves unfinished.
-    pub(super) fn end(&mut self, state: PeerState) -> Vec<Completion> {
-        self.state = state;
+    fn end(&mut self) -> Vec<Completion> {
         self.chunk = None;
         self.server.abandon();
         self.outgoing.clear();
@@ -127,11 +126,9 @@ impl Talk {
     }
 }
 
-/// A talk, and the flags that are read without its lock.
+/// A talk, and what is read without its lock.
 pub(super) struct Peer {
     pub(super) needs_progress: NeedsProgress,
-    /// The peer is lost, and nothing that it sends is read again; written under the lock.
-    pub(super) ignored: AtomicBool,
     pub(super) talk: Mutex<Talk>,
 }
 
@@ -139,9 +136,7 @@ impl Peer {
     pub(super) fn new(node: NodeId, regions: &Arc<Regions>, chunk_bytes_max: usize) -> Self {
         Self {
             needs_progress: NeedsProgress::new(),
-            ignored: AtomicBool::new(false),
             talk: Mutex::new(Talk {
-                state: PeerState::Open,
                 poster: Poster::new(node),
                 server: Server::new(Arc::clone(regions)),
                 outgoing: Outgoing::new(chunk_bytes_max),
@@ -153,7 +148,58 @@ impl Peer {
 
     pub(super) fn note(&self, talk: &Talk) {
         self.needs_progress.note(!talk.outgoing.is_empty(), talk.server.waiting_since(), talk.is_stalled);
-        self.ignored.store(talk.state == PeerState::Lost, Ordering::Release);
+    }
+}
+
+/// The talks with all peers; see the file's head.
+pub(super) struct Talks {
+    /// By node.
+    peers: Sparse<Peer>,
+    /// By node: how far the exchange with it has come, a [`PeerState`]; it only grows.
+    states: Box<[AtomicU32]>,
+    regions: Arc<Regions>,
+    chunk_bytes_max: usize,
+}
+
+impl Talks {
+    /// With so many nodes, in chunks of so many bytes at the most.
+    pub(super) fn new(nodes: u32, regions: Arc<Regions>, chunk_bytes_max: usize) -> Self {
+        let states = (0..nodes).map(|_| AtomicU32::new(PeerState::Open as u32)).collect();
+        Self { peers: Sparse::new(nodes as usize), states, regions, chunk_bytes_max }
+    }
+
+    /// The talk with a node, unless the job has no such node.
+    pub(super) fn with(&self, node: NodeId) -> Option<&Peer> {
+        let make = || Peer::new(node, &self.regions, self.chunk_bytes_max);
+        (node.index() < self.states.len()).then(|| self.peers.get_or_make(node.index(), make))
+    }
+
+    /// All talks that there are.
+    pub(super) fn all(&self) -> impl Iterator<Item = (NodeId, &Peer)> {
+        self.peers.made().map(|(node, peer)| (NodeId(node as u32), peer))
+    }
+
+    /// Whether a peer is there, for whoever has its talk and holds the lock.
+    pub(super) fn is_open(&self, node: NodeId) -> bool {
+        // With `end`: either this sees the new state, or that finds the talk.
+        fence(Ordering::SeqCst);
+        self.states[node.index()].load(Ordering::Relaxed) == PeerState::Open as u32
+    }
+
+    /// Whether a peer is lost: nothing that it sends is read again.
+    pub(super) fn is_lost(&self, node: NodeId) -> bool {
+        self.states[node.index()].load(Ordering::Acquire) == PeerState::Lost as u32
+    }
+
+    /// Ends the talk with a peer. Returns the completions of the operations that it leaves unfinished.
+    pub(super) fn end(&self, node: NodeId, state: PeerState) -> Vec<Completion> {
+        self.states[node.index()].fetch_max(state as u32, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
+        let Some(peer) = self.peers.get(node.index()) else { return Vec::new() };
+        let mut talk = peer.talk.lock();
+        let unfinished = talk.end();
+        peer.note(&talk);
+        unfinished
     }
 }
 

@@ -20,7 +20,7 @@ impl Lrts for Reach {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let mapped = self.peers.iter().any(|peer| peer.mapping.load(Ordering::Relaxed));
+        let mapped = self.peers.are_mapped();
         Capabilities {
             messages: self.peers.len() > 1,
             get: true,
@@ -42,7 +42,7 @@ impl Lrts for Reach {
         if self.closing.load(Ordering::Acquire) {
             return Err(NoRoom);
         }
-        match (self.peers[target.index()].messages, &self.shm, &self.tcp, &self.fabric) {
+        match (self.peers.carrier(target), &self.shm, &self.tcp, &self.fabric) {
             (Carrier::Shm, Some(shm), ..) => shm.send(target, frame),
             (Carrier::Tcp, _, Some(tcp), _) => tcp.send(target, frame),
             (Carrier::Fabric, .., Some(fabric)) => fabric.carrier().send(target, frame),
@@ -97,7 +97,7 @@ impl Lrts for Reach {
         len: usize,
         entering: Entering,
     ) -> Result<Option<Memory>, TransferError> {
-        let peer = self.peers.get(key.node.index()).ok_or(TransferError::StaleKey(key.node))?;
+        let peer = self.peers.get(key.node).ok_or(TransferError::StaleKey(key.node))?;
         let lent = match &self.shm {
             _ if key.node == self.regions.node() => copy::view(&self.regions, key, offset, len)?,
             Some(shm) if peer.mapping.load(Ordering::Relaxed) => {

@@ -27,7 +27,7 @@ impl Reach {
         if self.closing.load(Ordering::Acquire) {
             return Err(operation);
         }
-        let Some(peer) = self.peers.get(node.index()).filter(|_| !operation.local.is_of_device()) else {
+        let Some(peer) = self.peers.get(node).filter(|_| !operation.local.is_of_device()) else {
             return self.transfer_aside(operation);
         };
         loop {
@@ -106,7 +106,7 @@ impl Reach {
     /// As for `transfer`.
     fn transfer_of_device(&self, operation: Operation) -> Result<Posted, Operation> {
         let (node, len) = (operation.key.node, operation.len);
-        match (self.peers.get(node.index()), self.device_path(node)) {
+        match (self.peers.get(node), self.device_path(node)) {
             (Some(peer), Some(path)) => {
                 count(&peer.traffic.one_sided, len, self.under_way.carry(path, operation))
             }
@@ -116,7 +116,7 @@ impl Reach {
 
     /// One-sided access to memory of devices of a peer, if it has been working so far.
     pub(super) fn device_path(&self, node: NodeId) -> Option<&dyn Lrts> {
-        let peer = self.peers.get(node.index()).filter(|peer| peer.direct.load(Ordering::Relaxed))?;
+        let peer = self.peers.get(node).filter(|peer| peer.direct.load(Ordering::Relaxed))?;
         let fabric = self.fabric.as_ref().filter(|_| peer.messages == Carrier::Fabric)?;
         Some(fabric.direct()).filter(|direct| direct.capabilities().device)
     }

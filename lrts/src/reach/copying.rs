@@ -94,7 +94,7 @@ impl Reach {
         mode: ClaimMode,
     ) -> Option<ClaimedRange> {
         let is_other = key.node != self.regions.node() && !self.closing.load(Ordering::Acquire);
-        let peer = self.peers.get(key.node.index()).filter(|_| is_other)?;
+        let peer = self.peers.get(key.node).filter(|_| is_other)?;
         let cma = self.kernel_copier(peer).filter(|_| self.mapper(peer, key).is_none())?;
         cma.claim(key, offset, len, mode).ok().flatten()
     }
@@ -102,14 +102,14 @@ impl Reach {
     /// Claims a region of a peer that is mapped here, to copy pieces there that its owner does not take. `None` where it is not, and when
     /// the claim cannot be had: the owner does without, then.
     pub fn help_to_fill(&self, key: &RegionKey) -> Option<Divided> {
-        let peer = self.peers.get(key.node.index()).filter(|_| !self.closing.load(Ordering::Acquire))?;
+        let peer = self.peers.get(key.node).filter(|_| !self.closing.load(Ordering::Acquire))?;
         self.mapper(peer, key)?.bare().divide(key).ok().flatten()
     }
 
     /// Claims all of a region for writing, of this node or of a peer whose memory is mapped here, and gives its memory, to be filled at once:
     /// nobody else touches it before the memory is dropped. `None` where it cannot be reached so, and when the claim cannot be had.
     pub fn fill(&self, key: &RegionKey) -> Option<MemoryMut> {
-        let peer = self.peers.get(key.node.index()).filter(|_| !self.closing.load(Ordering::Acquire))?;
+        let peer = self.peers.get(key.node).filter(|_| !self.closing.load(Ordering::Acquire))?;
         let filled = if key.node == self.regions.node() {
             copy::fill(&self.regions, key).ok()
         } else {
@@ -126,7 +126,7 @@ impl Reach {
     /// # Panics
     /// If the job has no such node.
     pub fn count_foreign(&self, peer: NodeId, bytes: usize) {
-        self.peers[peer.index()].traffic.kernel_copied.add(bytes);
+        self.peers[peer].traffic.kernel_copied.add(bytes);
     }
 
     /// Carries out a copy that comes in pieces as a long one, by whoever has time. Its completion comes from
@@ -217,7 +217,7 @@ impl Reach {
             sink.completion(operation.end(Ok(len)));
             return true;
         };
-        let peer = &self.peers[operation.key.node.index()];
+        let peer = &self.peers[operation.key.node];
         count_of(peer, path).take_back(operation.len);
         let is_worth_another_path =
             path == CopyPath::Kernel && matches!(cause, TransferError::Refused { .. });

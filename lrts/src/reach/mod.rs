@@ -68,7 +68,7 @@ use by_tcp::Tcp;
 use fabric::Fabric;
 use keeping::Keeping;
 use parking_lot::Mutex;
-use route::{Carrier, Peer, Route};
+use route::{Carrier, Peer, Peers, Route};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -115,7 +115,7 @@ pub struct Reach {
     regions: Arc<Regions>,
     host_peers: Option<Arc<HostPeers>>,
     /// By node.
-    peers: Vec<Peer>,
+    peers: Peers,
     shm: Option<Emulated<Wrapped<Shm>>>,
     tcp: Option<Emulated<Wrapped<Tcp>>>,
     fabric: Option<Box<dyn Fabric>>,
@@ -165,7 +165,7 @@ impl Reach {
         Self {
             regions,
             host_peers,
-            peers: routes.into_iter().map(Peer::new).collect(),
+            peers: Peers::new(routes),
             shm,
             tcp,
             fabric,
@@ -273,7 +273,7 @@ impl Reach {
     /// # Panics
     /// If the job has no such node.
     pub fn path(&self, peer: NodeId) -> String {
-        let Peer { messages, mapping, kernel_copy, direct, .. } = &self.peers[peer.index()];
+        let Peer { messages, mapping, kernel_copy, direct, .. } = &self.peers[peer];
         let carrier = match messages {
             Carrier::Myself => return "same process: memory by memcpy".to_owned(),
             Carrier::Shm => "shm".to_owned(),
@@ -311,7 +311,7 @@ impl Reach {
     /// # Panics
     /// If the job has no such node.
     pub fn maps(&self, peer: NodeId) -> bool {
-        self.peers[peer.index()].mapping.load(Ordering::Relaxed)
+        self.peers[peer].mapping.load(Ordering::Relaxed)
     }
 
     /// Whether the kernel copies between this node's memory and a peer's.
@@ -319,7 +319,7 @@ impl Reach {
     /// # Panics
     /// If the job has no such node.
     pub fn copies(&self, peer: NodeId) -> bool {
-        self.peers[peer.index()].kernel_copy.load(Ordering::Relaxed)
+        self.peers[peer].kernel_copy.load(Ordering::Relaxed)
     }
 
     /// Whether the network reads and writes a peer's memory by itself.
@@ -327,7 +327,7 @@ impl Reach {
     /// # Panics
     /// If the job has no such node.
     pub fn is_one_sided(&self, peer: NodeId) -> bool {
-        self.peers[peer.index()].direct.load(Ordering::Relaxed)
+        self.peers[peer].direct.load(Ordering::Relaxed)
     }
 
     /// Whether the network may reach memory of a peer's devices, from memory of this node's.
@@ -343,13 +343,13 @@ impl Reach {
     /// # Panics
     /// If the job has no such node.
     pub fn usage(&self, peer: NodeId) -> PeerUse {
-        let messages = match self.peers[peer.index()].messages {
+        let messages = match self.peers.carrier(peer) {
             Carrier::Myself => None,
             Carrier::Shm => self.shm.as_ref().map(|shm| shm.inner().bare().sent(peer)),
             Carrier::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().bare().sent(peer)),
             Carrier::Fabric => self.fabric.as_ref().map(|fabric| fabric.sent(peer)),
         };
-        self.peers[peer.index()].traffic.read(messages.unwrap_or_default())
+        self.peers[peer].traffic.read(messages.unwrap_or_default())
     }
 
     /// Sleeps until something may have happened, another thread calls [`Reach::wake`], or the time is over. Returns
@@ -382,7 +382,7 @@ impl Reach {
 
     /// The backend that carries a peer's messages.
     fn carrier(&self, peer: NodeId) -> Option<&dyn Lrts> {
-        match self.peers[peer.index()].messages {
+        match self.peers.carrier(peer) {
             Carrier::Myself => None,
             Carrier::Shm => self.shm.as_ref().map(|shm| shm as &dyn Lrts),
             Carrier::Tcp => self.tcp.as_ref().map(|tcp| tcp as &dyn Lrts),

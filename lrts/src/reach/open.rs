@@ -235,6 +235,7 @@ impl Reach {
             messages,
             mapping: plan.mapping && messages == Carrier::Shm,
             kernel_copy: is_neighbour(peer) && cma.as_ref().is_some_and(|cma| cma.denied(peer).is_none()),
+            direct: messages == Carrier::Fabric,
         };
         let routes = (0..).map(NodeId).zip(carriers).map(route).collect();
         let cma = cma.map(|cma| wrappers.around(cma)).transpose()?;

@@ -26,7 +26,7 @@ impl Reach {
     fn carry_after_all(&self, fabric: &dyn Fabric, operation: Operation, sink: &mut dyn Sink) {
         let (node, len) = (operation.key.node, operation.len);
         let posted = self.under_way.carry(fabric.carrier(), operation);
-        match count(&self.peers[node.index()].traffic.emulated, len, posted) {
+        match count(&self.peers[node].traffic.emulated, len, posted) {
             Ok(Posted::Done(completion)) => sink.completion(completion),
             Ok(Posted::Pending) => {}
             Err(operation) if self.closing.load(Ordering::Acquire) => {
@@ -61,7 +61,7 @@ impl Sink for Watcher<'_> {
         match self.reach.under_way.end(completion) {
             Tried::Works(completion) => self.sink.completion(completion),
             Tried::Fails(operation, cause) => {
-                let peer = &self.reach.peers[operation.key.node.index()];
+                let peer = &self.reach.peers[operation.key.node];
                 peer.traffic.one_sided.take_back(operation.len);
                 self.reach.give_up(peer, &peer.direct, &cause);
                 self.reach.carry_after_all(self.fabric, operation, self.sink);

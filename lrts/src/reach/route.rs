@@ -1,7 +1,10 @@
 //! Route: the paths to one peer, as they are decided at start-up, and which of them still work.
 
 use super::traffic::Traffic;
-use std::sync::atomic::AtomicBool;
+use crate::ids::NodeId;
+use crate::sync::sparse::Sparse;
+use std::ops::Index;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Which backend carries a peer's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,6 +23,8 @@ pub(super) struct Route {
     pub(super) messages: Carrier,
     pub(super) mapping: bool,
     pub(super) kernel_copy: bool,
+    /// The network reaches the peer's memory.
+    pub(super) direct: bool,
 }
 
 pub(super) struct Peer {
@@ -34,13 +39,60 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub(super) fn new(route: Route) -> Self {
+    fn new(route: Route) -> Self {
         Self {
             messages: route.messages,
             mapping: AtomicBool::new(route.mapping),
             kernel_copy: AtomicBool::new(route.kernel_copy),
-            direct: AtomicBool::new(route.messages == Carrier::Fabric),
+            direct: AtomicBool::new(route.direct),
             traffic: Traffic::default(),
         }
+    }
+}
+
+/// All peers of a node: their routes, and what is known of each from the first look at it on.
+pub(super) struct Peers {
+    routes: Box<[Route]>,
+    known: Sparse<Peer>,
+}
+
+impl Peers {
+    pub(super) fn new(routes: Vec<Route>) -> Self {
+        Self { known: Sparse::new(routes.len()), routes: routes.into() }
+    }
+
+    /// How many nodes the job has.
+    pub(super) fn len(&self) -> usize {
+        self.routes.len()
+    }
+
+    /// A peer, unless the job has no such node.
+    #[inline]
+    pub(super) fn get(&self, node: NodeId) -> Option<&Peer> {
+        let route = self.routes.get(node.index())?;
+        Some(self.known.get_or_make(node.index(), || Peer::new(*route)))
+    }
+
+    /// The backend that carries a peer's messages.
+    ///
+    /// # Panics
+    /// If the job has no such node.
+    #[inline]
+    pub(super) fn carrier(&self, node: NodeId) -> Carrier {
+        self.routes[node.index()].messages
+    }
+
+    /// Whether shareable regions of any peer are mapped.
+    pub(super) fn are_mapped(&self) -> bool {
+        let still = |node| self.known.get(node).is_none_or(|peer| peer.mapping.load(Ordering::Relaxed));
+        self.routes.iter().enumerate().any(|(node, route)| route.mapping && still(node))
+    }
+}
+
+impl Index<NodeId> for Peers {
+    type Output = Peer;
+
+    fn index(&self, node: NodeId) -> &Peer {
+        self.get(node).expect("the job has such a node")
     }
 }

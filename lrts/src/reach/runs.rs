@@ -22,7 +22,7 @@ impl Reach {
     }
 
     fn runs_path(&self, node: NodeId, mode: ClaimMode) -> Option<&dyn Lrts> {
-        self.peers.get(node.index()).filter(|peer| peer.direct.load(Ordering::Relaxed))?;
+        self.peers.get(node).filter(|peer| peer.direct.load(Ordering::Relaxed))?;
         let direct = self.fabric.as_ref()?.direct();
         (direct.capabilities().runs && is_native(direct, mode)).then_some(direct)
     }
@@ -40,7 +40,7 @@ impl Reach {
             let cause = "no network moves runs of its memory".to_owned();
             return Ok(Posted::Done(operation.end(Err(TransferError::Refused { node, cause }))));
         };
-        let traffic = &self.peers[node.index()].traffic;
+        let traffic = &self.peers[node].traffic;
         count(&traffic.one_sided, runs.bytes(), self.under_way.carry_runs(path, operation, runs))
     }
 }

@@ -13,7 +13,6 @@ use crate::simulated::{End, Wires};
 use crate::waker::Waker;
 use crate::wrappers::{Wrapped, Wrappers};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl Reach {
     /// A node's end of wires between so many nodes: without descriptors, and without memory that others map. Of the options, `trace` and
@@ -35,6 +34,8 @@ impl Reach {
             messages: if peer == node { Carrier::Myself } else { Carrier::Fabric },
             mapping: false,
             kernel_copy: false,
+            // Its memory goes by messages alone.
+            direct: false,
         };
         let parts = Parts {
             regions,
@@ -49,10 +50,7 @@ impl Reach {
             trace: wrappers.trace_file().cloned(),
             warnings: Vec::new(),
         };
-        let reach = Self::assemble_around(parts, Waker::noted());
-        // Its memory goes by messages alone.
-        reach.peers.iter().for_each(|peer| peer.direct.store(false, Ordering::Relaxed));
-        Ok(reach)
+        Ok(Self::assemble_around(parts, Waker::noted()))
     }
 }
 

@@ -10,6 +10,7 @@ use crate::memory::Memory;
 use crate::region::RegionKey;
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -27,8 +28,9 @@ pub struct End {
     node: NodeId,
     wires: Arc<Wires>,
     frame_bytes_max: usize,
-    /// By node.
-    sent: Mutex<Vec<PathUse>>,
+    /// By node, from the first frame on.
+    sent: Mutex<BTreeMap<NodeId, PathUse>>,
+    nodes: u32,
     closing: AtomicBool,
     /// Peers that have not said goodbye and were not lost.
     open_peers: AtomicU32,
@@ -41,7 +43,8 @@ impl End {
             node,
             wires: Arc::clone(wires),
             frame_bytes_max: if wires.are_modelled() { MODELLED_FRAME_BYTES_MAX } else { FRAME_BYTES_MAX },
-            sent: Mutex::new(vec![PathUse::default(); nodes as usize]),
+            sent: Mutex::default(),
+            nodes,
             closing: AtomicBool::new(false),
             open_peers: AtomicU32::new(nodes - 1),
         }
@@ -49,7 +52,7 @@ impl End {
 
     /// Frames that a peer was sent.
     pub(crate) fn sent(&self, peer: NodeId) -> PathUse {
-        self.sent.lock()[peer.index()]
+        self.sent.lock().get(&peer).copied().unwrap_or_default()
     }
 }
 
@@ -77,7 +80,7 @@ impl Lrts for End {
             return Err(NoRoom);
         }
         self.wires.send(self.node, target, frame)?;
-        self.sent.lock()[target.index()].add(frame.len());
+        self.sent.lock().entry(target).or_default().add(frame.len());
         Ok(())
     }
 
@@ -131,7 +134,7 @@ impl Lrts for End {
         if self.closing.swap(true, Ordering::Relaxed) {
             return;
         }
-        let peers = (0..self.sent.lock().len() as u32).map(NodeId).filter(|peer| *peer != self.node);
+        let peers = (0..self.nodes).map(NodeId).filter(|peer| *peer != self.node);
         peers.for_each(|peer| self.wires.say_goodbye(self.node, peer));
     }
 

@@ -1,6 +1,7 @@
 //! Atomics, fences, locks and cells of the model-checked protocols; `tests/model` compiles the same files with loom's.
 
 pub(crate) use crate::base::fence::{heavy, light};
+pub(crate) use chare_lrts::sparse::Sparse;
 pub(crate) use parking_lot::Mutex;
 pub(crate) use std::sync::Arc;
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering};

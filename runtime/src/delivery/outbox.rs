@@ -1,5 +1,7 @@
 //! Outbox of a PE, the one fork of a message's way out: to this PE, to another PE of this node, or to another node.
 //! `api/proxy -> transfer -> model/envelope -> pe/places -> **delivery/outbox** -> delivery/outbound -> node/posting -> lrts`
+//!
+//! What goes to another PE of this node goes by the way between the two, or, in a simulated job of very many PEs, through the other's mailbox.
 
 use super::outbound;
 use crate::model::arguments::{Arguments, Message};
@@ -113,6 +115,11 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
                 pe.counters.sent.add(1);
                 push_sorted(pe, to, rank, Envelope { options: options.clone(), body: Body::Call(make()) });
             }
+            Some(_) if !pe.node.has_ways => {
+                cold_path();
+                pe.counters.sent.add(1);
+                pe.node.deliver(to, Work::message(options.clone(), Body::Call(make())));
+            }
             Some(rank) => {
                 pe.counters.sent.add(1);
                 push_to(pe, to, rank, |way| way.send_call(options, make()));
@@ -189,6 +196,7 @@ pub(crate) fn forward(pe: &Pe, to: PeId, mut envelope: Envelope) {
     pe.depart(to, &mut envelope.options);
     match pe.node.rank_here(to) {
         Some(rank) if envelope.options.is_sorted() => push_sorted(pe, to, rank, envelope),
+        Some(_) if !pe.node.has_ways => pe.node.deliver(to, Work::Message(envelope, Cost::NONE)),
         Some(rank) => push_to(pe, to, rank, |way| way.send(envelope)),
         None => outbound::forward(pe, to, envelope),
     }

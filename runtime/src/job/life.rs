@@ -21,6 +21,7 @@ use crate::node::balancing::{BalanceWhen, Balancing};
 use crate::node::devices::{self, DeviceChoice, Devices};
 use crate::node::seeds::Seeds;
 use crate::node::{Above, Ending, Node};
+use crate::pe::places::ANSWERS;
 use crate::pe::running::Running;
 use crate::pe::{Pe, panics};
 use crate::services::balance::Strategies;
@@ -160,6 +161,8 @@ pub(crate) const ABOVE: Above = Above {
     services: &NODE_SERVICES,
     is_timed: false,
     mailbox_bound: None,
+    has_ways: true,
+    answers: ANSWERS,
     layout_method: None,
     tells_ways: false,
     balancer: None,

@@ -145,10 +145,14 @@ impl Account {
     }
 }
 
+/// Debts of a block: neighbours by number, which often send to the same PE.
+const BLOCK: usize = 32;
+
 /// Credit that one PE owes for messages it has run, by sender.
 #[derive(Debug)]
 pub(crate) struct Owed {
-    by_source: Vec<u64>,
+    /// In blocks, each from the first message of one of its senders on.
+    by_source: Vec<Option<Box<[u64; BLOCK]>>>,
     /// Largest debt to one sender, in bytes. All PEs together keep less than a [`KEPT_PART`]th of a window, so a node that has sent a
     /// whole window gets most of it back.
     kept_max: u64,
@@ -158,19 +162,21 @@ impl Owed {
     /// No debts yet, for one PE of a node with `pes_per_node` PEs, in a job of `nodes` nodes.
     pub(crate) fn new(nodes: u32, pes_per_node: u32) -> Self {
         let kept_max = window_bytes() / KEPT_PART / u64::from(pes_per_node);
-        Self { by_source: vec![0; nodes as usize], kept_max }
+        Self { by_source: vec![None; (nodes as usize).div_ceil(BLOCK)], kept_max }
     }
 
     /// What is owed to a sender.
     #[cfg(feature = "sim")]
     pub(crate) fn to(&self, source: NodeId) -> u64 {
-        self.by_source[source.index()]
+        self.by_source[source.index() / BLOCK].as_ref().map_or(0, |block| block[source.index() % BLOCK])
     }
 
     /// Adds the cost of a message that has been run. Returns the credit to give back to its sender now, if any.
     #[inline]
     pub(crate) fn add(&mut self, cost: Cost) -> Option<u64> {
-        let owed = &mut self.by_source[cost.source.index()];
+        let source = cost.source.index();
+        let block = self.by_source[source / BLOCK].get_or_insert_with(|| Box::new([0; BLOCK]));
+        let owed = &mut block[source % BLOCK];
         *owed += u64::from(cost.bytes);
         (*owed >= self.kept_max).then(|| std::mem::take(owed))
     }

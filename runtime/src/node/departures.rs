@@ -15,7 +15,7 @@ use super::credit::{Account, Fare};
 use super::line::{Line, Next};
 use super::window::window_bytes;
 use crate::base::allowance::{Allowance, Purpose};
-use crate::base::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering};
+use crate::base::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering, Sparse};
 use crate::model::ids::NodeId;
 
 /// Bytes (costs) that may wait for credit of one node before the PE that sends more has to wait itself: as many as are on their way, so
@@ -75,7 +75,8 @@ pub(crate) enum Posted<R> {
 
 /// The departures to all nodes, of messages `M`.
 pub(crate) struct Departures<M> {
-    by_node: Vec<Departure<M>>,
+    /// By node, from the first message on.
+    by_node: Sparse<Departure<M>>,
     /// Number of messages that wait, for the threads that poll.
     waiting_count: AtomicUsize,
     allowance: Arc<Allowance>,
@@ -84,11 +85,17 @@ pub(crate) struct Departures<M> {
 impl<M> Departures<M> {
     /// Departures to so many nodes, of the node that has this allowance.
     pub(crate) fn new(nodes: u32, allowance: Arc<Allowance>) -> Self {
-        Self {
-            by_node: (0..nodes).map(|_| Departure::new()).collect(),
-            waiting_count: AtomicUsize::new(0),
-            allowance,
-        }
+        Self { by_node: Sparse::new(nodes as usize), waiting_count: AtomicUsize::new(0), allowance }
+    }
+
+    #[inline]
+    fn to(&self, peer: NodeId) -> &Departure<M> {
+        self.by_node.get_or_make(peer.index(), Departure::new)
+    }
+
+    /// The nodes to which something was sent, or from which something came.
+    pub(crate) fn peers(&self) -> impl Iterator<Item = NodeId> {
+        self.by_node.made().map(|(peer, _)| NodeId(peer as u32))
     }
 
     /// Sends a message for this fare, or for nothing, by `send`, which hands it back when there is no room; or lets it wait. `has_ended`
@@ -102,7 +109,7 @@ impl<M> Departures<M> {
         send: impl Fn(M) -> Result<R, M>,
         has_ended: impl Fn() -> bool,
     ) -> Posted<R> {
-        let departure = &self.by_node[peer.index()];
+        let departure = self.to(peer);
         let pay = || fare.is_none_or(|fare| departure.account.pay(fare.price));
         let is_urgent = fare.is_some_and(|fare| fare.price.is_urgent);
         // This thread sees here every message that it left waiting itself; messages that other threads left need not go first.
@@ -142,7 +149,7 @@ impl<M> Departures<M> {
 
     /// Sends messages to a node that found no room or no credit before. Returns whether any went.
     pub(crate) fn flush_to<R>(&self, peer: NodeId, send: impl Fn(M) -> Result<R, M>) -> bool {
-        let departure = &self.by_node[peer.index()];
+        let departure = self.to(peer);
         let mut waiting = departure.waiting.lock();
         let mut sent = 0;
         loop {
@@ -183,7 +190,7 @@ impl<M> Departures<M> {
         bytes: u64,
         send: impl Fn(M) -> Result<R, M>,
     ) -> Result<(), String> {
-        let departure = &self.by_node[peer.index()];
+        let departure = self.to(peer);
         departure.account.refund(bytes)?;
         departure.refunds.fetch_add(1, Ordering::Relaxed);
         self.flush_to(peer, send);
@@ -192,7 +199,7 @@ impl<M> Departures<M> {
 
     /// Drops the messages that wait for credit, when the job is over: no node gives credit any more.
     pub(crate) fn withdraw(&self) {
-        for departure in &self.by_node {
+        for (_, departure) in self.by_node.made() {
             let withheld = std::mem::replace(&mut departure.waiting.lock().withheld, Line::new());
             self.waiting_count.fetch_sub(withheld.len(), Ordering::Relaxed);
         }
@@ -204,29 +211,29 @@ impl<M> Departures<M> {
 
     /// The credit between this node and another.
     pub(crate) fn account(&self, peer: NodeId) -> &Account {
-        &self.by_node[peer.index()].account
+        &self.to(peer).account
     }
 
     /// The room for messages withheld from a node, in bytes, if more than that is withheld: then their sender should wait.
     #[inline]
     pub(crate) fn overfull(&self, peer: NodeId) -> Option<u64> {
-        let Departure { withheld_bytes, room_bytes, .. } = &self.by_node[peer.index()];
+        let Departure { withheld_bytes, room_bytes, .. } = self.to(peer);
         let withheld = withheld_bytes.load(Ordering::Relaxed);
         let room = room_bytes.load(Ordering::Relaxed);
         (withheld > room).then_some(room)
     }
 
     pub(crate) fn withheld_bytes(&self, peer: NodeId) -> u64 {
-        self.by_node[peer.index()].withheld_bytes.load(Ordering::Relaxed)
+        self.to(peer).withheld_bytes.load(Ordering::Relaxed)
     }
 
     /// Number of times that a node has given credit back.
     pub(crate) fn refunds(&self, peer: NodeId) -> u64 {
-        self.by_node[peer.index()].refunds.load(Ordering::Relaxed)
+        self.to(peer).refunds.load(Ordering::Relaxed)
     }
 
     /// Raises the room for messages withheld from a node to twice `room_bytes`, until none is withheld.
     pub(crate) fn enlarge(&self, peer: NodeId, room_bytes: u64) {
-        self.by_node[peer.index()].room_bytes.fetch_max(room_bytes.saturating_mul(2), Ordering::Relaxed);
+        self.to(peer).room_bytes.fetch_max(room_bytes.saturating_mul(2), Ordering::Relaxed);
     }
 }

@@ -111,6 +111,10 @@ pub(crate) struct Above {
     pub(crate) is_timed: bool,
     /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
     pub(crate) mailbox_bound: Option<NonZeroU32>,
+    /// Whether two PEs of the node have a way of their own; else all goes through mailboxes.
+    pub(crate) has_ways: bool,
+    /// How many places of chares each PE remembers.
+    pub(crate) answers: usize,
     /// How laid-out memory of other processes is brought here, if the costs do not choose.
     pub(crate) layout_method: Option<LayoutMethod>,
     /// Whether the ways of nocopy arguments are told at the end.
@@ -168,6 +172,10 @@ pub(crate) struct Node {
     pub(crate) seeds: Seeds,
     /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
     pub(crate) mailbox_bound: Option<NonZeroU32>,
+    /// Whether two PEs have a way of their own; else all goes through mailboxes.
+    pub(crate) has_ways: bool,
+    /// How many places of chares each PE remembers.
+    pub(crate) answers: usize,
     pub(crate) held_back: HeldBack,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
     pub(crate) departures: Departures<Packed>,
@@ -195,8 +203,7 @@ impl Node {
         (host_nodes, numbers): (u32, Arc<JobNumbers>),
         above: Above,
     ) -> Self {
-        let Above { look, open_all, services, is_timed, mailbox_bound, layout_method, tells_ways, .. } =
-            above;
+        let Above { look, open_all, services, is_timed, layout_method, tells_ways, .. } = above;
         let Above { balancer, balancing, begins_anew, seeds, .. } = above;
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
@@ -233,7 +240,9 @@ impl Node {
             balancing,
             begins_anew,
             seeds,
-            mailbox_bound,
+            mailbox_bound: above.mailbox_bound,
+            has_ways: above.has_ways,
+            answers: above.answers,
             held_back: HeldBack::new(pes),
             mailboxes,
             departures: Departures::new(topology.nodes(), Arc::clone(&allowance)),

@@ -153,9 +153,8 @@ impl Node {
         if !self.departures.are_waiting() {
             return false;
         }
-        let peers = (0..self.topology.nodes()).map(NodeId);
         let send = |peer| move |packed| self.send(peer, packed);
-        peers.fold(false, |sent, peer| self.departures.flush_to(peer, send(peer)) | sent)
+        self.departures.peers().fold(false, |sent, peer| self.departures.flush_to(peer, send(peer)) | sent)
     }
 
     /// Takes credit that another node has given back, and sends the messages that waited for it.

@@ -87,7 +87,7 @@ impl Pe {
         for (running, task) in self.tasks.take_all() {
             panics.drop_apart(|| format!("the drop of a task, {},", running.describe()), task);
         }
-        let (chares, rest) = self.places.replace(Places::new(true)).into_chares();
+        let (chares, rest) = self.places.replace(Places::new(1, true)).into_chares();
         for chare in chares {
             let (name, target) = (chare.identity().name(), chare.identity().target);
             panics.drop_apart(|| format!("{name}::drop of {}", show(name, target)), chare);

@@ -173,6 +173,7 @@ impl Futures {
 
 impl Awaited {
     /// Gives the future its value, or the reason why none will come, and wakes the task that waits for it.
+    #[inline]
     pub(crate) fn settle(self, value: Result<Arguments, Box<str>>) {
         let waiter = {
             let mut slot = self.0.borrow_mut();

@@ -76,7 +76,7 @@ impl<T: Default> RunQueue<T> {
             when_idle: VecDeque::new(),
             turns: 0,
             dice: None,
-            spare: Vec::with_capacity(SPARE_BOXES),
+            spare: Vec::new(),
         }
     }
 

@@ -153,7 +153,7 @@ fn with_gathering<R>(pe: &Pe, id: CollectionId, body: impl FnOnce(&mut Gathering
         let gather = || {
             let topology = &pe.node.topology;
             let mates = pe.node.pes().filter(|mate| info.takes_part(*mate));
-            let below = topology.children(pe.node.id, info.root()).filter(|node| info.parts_below(*node) > 0);
+            let below = topology.children(pe.node.id, info.root()).filter(|node| info.is_any_below(*node));
             let children = mates.chain(below.map(|node| topology.pe(node, 0))).collect();
             Box::new(Gathering::new(children, info.may_be_anywhere()))
         };

@@ -33,6 +33,8 @@ mod base {
             }
         }
 
+        pub(crate) use crate::sync::sparse::Sparse;
+
         // Loom knows no barrier that one thread passes for another; where the kernel has none, both are fences.
         pub(crate) fn light() {
             fence(Ordering::SeqCst);
@@ -97,7 +99,7 @@ mod node {
     }
 }
 
-/// The network's atomics, and its bell.
+/// The network's atomics, its bell, and its table of what is made at first use, which loom takes as it is.
 #[path = "../../../lrts/src/sync"]
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -109,6 +111,14 @@ mod sync {
         reason = "the model plays what tells whether to ring, without the descriptor"
     )]
     pub(crate) mod bell;
+
+    #[path = "sparse.rs"]
+    #[expect(
+        dead_code,
+        unreachable_pub,
+        reason = "the network's interface has it, and the models use a part"
+    )]
+    pub(crate) mod sparse;
 }
 
 /// Who may touch registered memory, and how a range of it is divided.

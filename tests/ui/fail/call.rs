@@ -1,4 +1,4 @@
-//! Calls that do not fit their entries.
+//! Calls that do not fit their entries, and contributions that do not fold.
 
 #![allow(unused)]
 
@@ -258,6 +258,17 @@ mod generic_not_instantiated {
     fn misuse(cell: CellProxy<u16>) {
         CellProxy::<u8>::create(3).keep_value(4);
         cell.keep_value(4);
+    }
+}
+
+mod contributes_what_does_not_fold {
+    use chare::prelude::*;
+
+    fn contribute() {
+        let _ = sum("text".to_owned());
+        let _ = sum(true);
+        let _ = chare::bit_or(1.5);
+        let _ = chare::logical_and(1);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::node::devices::{DeviceChoice, Devices};
 use crate::node::ledger::{Ledger, Shared};
 use crate::node::{Above, Node};
 use crate::pe::panics;
+use crate::pe::places::{ANSWERS, FEW_ANSWERS};
 use crate::transfer::device;
 use chare_device::VirtualTime;
 use chare_lrts::reach::Reach;
@@ -23,6 +24,10 @@ use std::time::Duration;
 
 /// Time after which nothing of what nodes tell each other by themselves is on its way.
 const SETTLED: Duration = Duration::from_secs(1);
+
+/// The most PEs of a job that are as they are elsewhere. Of more, each remembers few places of chares, and what they send each other within a
+/// node goes through mailboxes: a way from one to another takes 4 KiB.
+const USUAL_PES_MAX: u32 = 2_048;
 
 /// The nodes of a job, before anything happens.
 pub(super) struct Made {
@@ -82,9 +87,13 @@ pub(super) fn make(
     let ambients: Vec<Rc<Ambient>> =
         (0..nodes).map(|node| Ambient::of_job(seed, node.into(), &common)).collect();
     let book = is_audited.then(Shared::default);
+    let mailbox_bound = options.mailbox.or(drawn.mailbox);
+    let are_many = topology.pes() > USUAL_PES_MAX;
     let above = Above {
         is_timed: options.is_timed || costs.is_some(),
-        mailbox_bound: options.mailbox.or(drawn.mailbox),
+        mailbox_bound,
+        has_ways: mailbox_bound.is_some() || !are_many,
+        answers: if are_many { FEW_ANSWERS } else { ANSWERS },
         layout_method: options.layouts,
         tells_ways: options.tells_ways,
         balancer: options.balancer.clone(),

@@ -29,10 +29,17 @@ struct Placed {
     map: Arc<PlacementMap>,
     /// The array, bound to no other, to which the others of the bond are bound, directly or not.
     bond: CollectionId,
-    /// For each PE: whether it takes part in reductions.
-    takes_part: Vec<bool>,
-    /// For each node: how many PEs take part on the node and on the nodes below it in the tree.
-    parts_below: Vec<u64>,
+    /// Who takes part in reductions, unless every PE does.
+    takers: Option<Takers>,
+}
+
+/// PEs that take part in reductions where others do not.
+#[derive(Debug)]
+struct Takers {
+    /// By PE.
+    pes: Box<[bool]>,
+    /// By node: whether a PE takes part on the node or on one below it in the tree.
+    nodes: Box<[bool]>,
 }
 
 impl CollectionInfo {
@@ -119,29 +126,46 @@ impl CollectionInfo {
     }
 
     fn place(&self, map: Arc<PlacementMap>, bond: CollectionId) -> Result<(), String> {
-        let pes = self.topology.pes();
-        let mut population = vec![0; pes as usize];
+        let filled = match &self.blueprint.elements {
+            Elements::Range(range) => map.fullest_if_all_have_some(range),
+            Elements::List(_) => None,
+        };
+        let takers = if let Some(most) = filled {
+            self.check_room(most)?;
+            None
+        } else {
+            let population = self.population(&map);
+            let on = |node| self.topology.pes_of(node).map(|pe| population[pe.0 as usize]).sum::<u64>();
+            let most = (0..self.topology.nodes()).map(NodeId).map(on).max().unwrap_or(0);
+            self.check_room(most)?;
+            (!self.may_be_anywhere()).then(|| self.takers(&population))
+        };
+        self.placed.get_or_init(|| Placed { map, bond, takers });
+        Ok(())
+    }
+
+    /// The members that each PE begins with, counted.
+    fn population(&self, map: &PlacementMap) -> Vec<u64> {
+        let mut population = vec![0; self.topology.pes() as usize];
         match &self.blueprint.elements {
             Elements::Range(range) => map.count_homes(range, &mut population),
             Elements::List(list) => {
                 list.iter().for_each(|(index, _)| population[map.home(*index).0 as usize] += 1);
             }
         }
-        let on = |node| self.topology.pes_of(node).map(|pe| population[pe.0 as usize]).sum::<u64>();
-        let most = (0..self.topology.nodes()).map(NodeId).map(on).max().unwrap_or(0);
-        self.check_room(most)?;
-        let takes_part: Vec<bool> =
-            population.iter().map(|members| self.may_be_anywhere() || *members > 0).collect();
-        let mut parts_below = vec![0; self.topology.nodes() as usize];
-        for pe in (0..pes).map(PeId).filter(|pe| takes_part[pe.0 as usize]) {
-            let mut node = Some(self.topology.node_of(pe));
-            while let Some(above) = node {
-                parts_below[above.index()] += 1;
-                node = self.topology.parent(above, self.root());
+        population
+    }
+
+    fn takers(&self, population: &[u64]) -> Takers {
+        let pes: Box<[bool]> = population.iter().map(|members| *members > 0).collect();
+        let mut nodes = vec![false; self.topology.nodes() as usize].into_boxed_slice();
+        for node in (0..self.topology.nodes()).map(NodeId) {
+            if self.topology.pes_of(node).any(|pe| pes[pe.0 as usize]) {
+                let up = std::iter::successors(Some(node), |node| self.topology.parent(*node, self.root()));
+                up.for_each(|node| nodes[node.index()] = true);
             }
         }
-        self.placed.get_or_init(|| Placed { map, bond, takes_part, parts_below });
-        Ok(())
+        Takers { pes, nodes }
     }
 
     fn placed(&self) -> &Placed {
@@ -233,12 +257,12 @@ impl CollectionInfo {
 
     /// Whether a PE takes part in reductions.
     pub(crate) fn takes_part(&self, pe: PeId) -> bool {
-        self.placed().takes_part[pe.0 as usize]
+        self.placed().takers.as_ref().is_none_or(|takers| takers.pes[pe.0 as usize])
     }
 
-    /// How many PEs take part in reductions on a node and on the nodes below it in the tree.
-    pub(crate) fn parts_below(&self, node: NodeId) -> u64 {
-        self.placed().parts_below[node.index()]
+    /// Whether a PE takes part in reductions on a node or on one of the nodes below it in the tree.
+    pub(crate) fn is_any_below(&self, node: NodeId) -> bool {
+        self.placed().takers.as_ref().is_none_or(|takers| takers.nodes[node.index()])
     }
 
     /// The node at the root of the collection's reduction tree.
@@ -304,8 +328,11 @@ pub(crate) mod tests {
         }
         seen.sort();
         assert_eq!(seen, expected, "{info:?}");
-        let parts = (0..6).filter(|pe| info.takes_part(PeId(*pe))).count();
-        assert_eq!(info.parts_below(info.root()), parts as u64);
+        for node in (0..3).map(NodeId) {
+            let below = |pe: &PeId| info.topology.is_below(info.topology.node_of(*pe), node, info.root());
+            let any = (0..6).map(PeId).filter(below).any(|pe| info.takes_part(pe));
+            assert_eq!(info.is_any_below(node), any, "{node} of {info:?}");
+        }
     }
 
     #[test]
@@ -324,6 +351,31 @@ pub(crate) mod tests {
             let info = CollectionInfo::new(blueprint(list, placement), &DUMMY, topology.clone(), ROOM_BYTES);
             check_homes(&info.unwrap(), &odd);
         }
+    }
+
+    #[test]
+    fn the_fullest_node_is_known_without_counting() {
+        for (nodes, pes) in [(1, 1), (3, 2), (4, 4), (5, 3)] {
+            let topology = Topology::on_one_host(nodes, pes);
+            let all = u64::from(topology.pes());
+            for len in [all - 1, all, all + 1, 2 * all, 3 * all + 2, 100] {
+                for placement in [Placement::Block, Placement::RoundRobin] {
+                    let info = info(len, placement, topology.clone()).unwrap();
+                    let population = info.population(&info.placed().map);
+                    let most = population.chunks(pes as usize).map(|node| node.iter().sum::<u64>()).max();
+                    let range = info.blueprint.elements.range().expect("it is one");
+                    let known = info.placed().map.fullest_if_all_have_some(range);
+                    let all_have_some = population.iter().all(|members| *members > 0);
+                    assert_eq!(known, most.filter(|_| all_have_some), "{len} on {nodes} times {pes}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn groups_have_one_member_per_pe() {
+        let info = info(6, Placement::PerPe, Topology::on_one_host(3, 2)).unwrap();
+        check_homes(&info, &(0..6).map(Index::from).collect::<Vec<_>>());
     }
 
     #[test]

@@ -109,8 +109,27 @@ impl PlacementMap {
             Placement::RoundRobin if self.is_for(range) => {
                 (u64::from(pe.0)..self.len()).step_by(self.topology.pes() as usize).map(at).collect()
             }
+            Placement::PerPe if self.is_for(range) => vec![at(u64::from(pe.0))],
+            Placement::PerNode if self.is_for(range) => {
+                let node = self.topology.node_of(pe);
+                let position = (self.topology.pe(node, self.rank) == pe).then(|| u64::from(node.0));
+                position.map(at).into_iter().collect()
+            }
             _ => (0..range.len()).map(at).filter(|index| self.home(*index) == pe).collect(),
         }
+    }
+
+    /// The members of a range on the node that has most of them, if it is plain without counting that every PE has some.
+    pub(crate) fn fullest_if_all_have_some(&self, range: &IndexRange) -> Option<u64> {
+        let (nodes, per_node) = (u64::from(self.topology.nodes()), u64::from(self.topology.pes_per_node()));
+        let (pes, len) = (nodes * per_node, self.len());
+        let most = match self.placement {
+            Placement::Block => len.div_ceil(nodes),
+            Placement::RoundRobin => len / pes * per_node + (len % pes).min(per_node),
+            Placement::PerPe => per_node,
+            _ => return None,
+        };
+        (self.is_for(range) && len >= pes).then_some(most)
     }
 
     /// Counts the members of a range by their homes.

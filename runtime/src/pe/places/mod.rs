@@ -17,8 +17,12 @@
 mod collections;
 mod members;
 mod movers;
+mod remembered;
 
 pub(crate) use members::{FromAfar, HomeHere, LocalCollection};
+pub(crate) use remembered::ANSWERS;
+#[cfg(feature = "sim")]
+pub(crate) use remembered::FEW_ANSWERS;
 
 use crate::model::collection::CollectionInfo;
 use crate::model::home::Whereabouts;
@@ -27,14 +31,11 @@ use crate::model::registry::AnyChare;
 use crate::model::travel::Traveller;
 use crate::pe::early::Missing;
 use collections::Collections;
+use remembered::{Answer, Remembered};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Number of answers that a PE remembers: for the chares that an entry and its neighbours call, in memory that stays in the nearest
-/// cache.
-const REMEMBERED: usize = 256;
 
 /// The place of a chare, as far as this PE knows.
 pub(crate) enum Location {
@@ -64,53 +65,21 @@ pub(crate) enum Absence {
 pub(crate) struct Places {
     singletons: FxHashMap<ChareId, Rc<dyn AnyChare>>,
     collections: Collections,
-    remembered: Box<[Remembered; REMEMBERED]>,
+    remembered: Remembered,
     /// Whether members that live here are remembered.
     remembers_members: bool,
 }
 
-/// A remembered answer, in a cache line of its own: every call looks at one.
-#[repr(align(64))]
-struct Remembered {
-    target: Target,
-    /// The PE that calls of the target go to.
-    pe: Option<PeId>,
-    /// The chare, if it lives here.
-    chare: Option<Rc<dyn AnyChare>>,
-}
-
-/// A target that no chare has: PEs are fewer.
-const NOBODY: Target =
-    Target::Chare(ChareId { home: PeId(u32::MAX), creator: PeId(u32::MAX), serial: u32::MAX });
-
-impl Remembered {
-    const NOTHING: Self = Self { target: NOBODY, pe: None, chare: None };
-}
-
 impl Places {
-    /// Empty tables; `remembers_members`: whether the quick answer for members that live here is remembered.
-    pub(crate) fn new(remembers_members: bool) -> Self {
+    /// Empty tables with room for so many remembered answers; `remembers_members`: whether the quick answer for members that live here is one.
+    pub(crate) fn new(answers: usize, remembers_members: bool) -> Self {
         Self {
             remembers_members,
             singletons: FxHashMap::default(),
             collections: Collections::default(),
-            remembered: Box::new([const { Remembered::NOTHING }; REMEMBERED]),
+            remembered: Remembered::new(answers),
         }
     }
-}
-
-/// Position of a target in the table of remembered answers; neighbours in an array, in any dimension, hardly share one.
-#[inline]
-fn slot(target: &Target) -> usize {
-    let number = match target {
-        Target::Chare(id) => u64::from(id.serial).wrapping_add(u64::from(id.home.0) << 5),
-        Target::Member(collection, index) => {
-            let (low, high) = (index.low(), index.high());
-            let folded = low.wrapping_add((low >> 32) * 17).wrapping_add(high.wrapping_mul(19));
-            folded.wrapping_add(u64::from(collection.serial) << 5)
-        }
-    };
-    number as usize % REMEMBERED
 }
 
 /// The remembered answer to where calls of a target go.
@@ -123,17 +92,10 @@ pub(crate) enum Recalled {
 }
 
 impl Places {
-    /// The remembered answer for a target, if there is one.
-    #[inline(always)]
-    fn remembered(&self, target: &Target) -> Option<&Remembered> {
-        let remembered = &self.remembered[slot(target)];
-        (remembered.target == *target).then_some(remembered)
-    }
-
     /// The remembered answer to where calls of a target go: the quick half of [`Places::find`] and [`Places::locate`].
     #[inline(always)]
     pub(crate) fn recall(&self, target: &Target) -> Recalled {
-        let Some(remembered) = self.remembered(target) else { return Recalled::Nothing };
+        let Some(remembered) = self.remembered.get(target) else { return Recalled::Nothing };
         match (&remembered.chare, remembered.pe) {
             (Some(chare), _) => Recalled::Here(Rc::clone(chare)),
             (None, Some(pe)) => Recalled::On(pe),
@@ -144,8 +106,8 @@ impl Places {
     /// The chare, if it lives here.
     #[inline(always)]
     pub(crate) fn find(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
-        match self.remembered(&target) {
-            Some(Remembered { chare: Some(chare), .. }) => Some(Rc::clone(chare)),
+        match self.remembered.get(&target) {
+            Some(Answer { chare: Some(chare), .. }) => Some(Rc::clone(chare)),
             _ => self.find_unremembered(target),
         }
     }
@@ -154,7 +116,7 @@ impl Places {
     fn find_unremembered(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
         let chare = self.look_up(target)?;
         if self.remembers_members || matches!(target, Target::Chare(_)) {
-            self.entry(target).chare = Some(Rc::clone(&chare));
+            self.remembered.entry(target).chare = Some(Rc::clone(&chare));
         }
         Some(chare)
     }
@@ -249,25 +211,13 @@ impl Places {
     /// Remembers where a member lives, as its home says.
     pub(crate) fn learn(&mut self, target: Target, at: PeId) {
         if self.look_up(target).is_none() {
-            self.entry(target).pe = Some(at);
+            self.remembered.entry(target).pe = Some(at);
         }
-    }
-
-    /// The remembered answer for a target, to be added to. An answer for another target in its place is forgotten.
-    fn entry(&mut self, target: Target) -> &mut Remembered {
-        let remembered = &mut self.remembered[slot(&target)];
-        if remembered.target != target {
-            *remembered = Remembered { target, ..Remembered::NOTHING };
-        }
-        remembered
     }
 
     /// Forgets the answer for a target. The answer is only a copy: nothing is dropped here.
     pub(crate) fn forget(&mut self, target: Target) {
-        let remembered = &mut self.remembered[slot(&target)];
-        if remembered.target == target {
-            *remembered = Remembered::NOTHING;
-        }
+        self.remembered.forget(target);
     }
 
     /// Adds a chare, which lives here from now on.
@@ -275,11 +225,11 @@ impl Places {
         match target {
             Target::Chare(id) => {
                 // The creator of a chare is mostly the first to call it.
-                self.entry(target).chare = Some(Rc::clone(&chare));
+                self.remembered.entry(target).chare = Some(Rc::clone(&chare));
                 self.singletons.insert(id, chare);
             }
             Target::Member(collection, index) => {
-                self.forget(target);
+                self.remembered.forget(target);
                 let collection = self.collections.get_mut(collection);
                 collection.expect("a member comes after its collection").members.insert(index, chare);
             }
@@ -295,7 +245,7 @@ impl Places {
     /// Removes a chare, which lives here no more. The caller drops it when the PE can be used again: the chare's state may run code of
     /// the user.
     pub(crate) fn remove(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
-        self.forget(target);
+        self.remembered.forget(target);
         match target {
             Target::Chare(id) => self.singletons.remove(&id),
             Target::Member(collection, index) => {
@@ -308,7 +258,7 @@ impl Places {
 
     /// The place of a chare, as far as PE `here` knows.
     pub(crate) fn locate(&mut self, here: PeId, target: Target) -> Location {
-        let remembered = self.remembered(&target).and_then(|remembered| remembered.pe);
+        let remembered = self.remembered.get(&target).and_then(|remembered| remembered.pe);
         remembered.map_or_else(|| self.locate_unremembered(here, target), Location::At)
     }
 
@@ -327,7 +277,7 @@ impl Places {
                 Absence::UnderWay | Absence::Nowhere | Absence::Ended => return Location::At(here),
             },
         };
-        self.entry(target).pe = Some(at);
+        self.remembered.entry(target).pe = Some(at);
         Location::At(at)
     }
 }
