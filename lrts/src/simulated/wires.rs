@@ -56,13 +56,13 @@ struct Way {
     is_refused: bool,
     /// When the last of all that was sent arrives.
     last: u64,
-    /// Whether the sender has said goodbye.
-    is_closed: bool,
 }
 
 #[derive(Default)]
 struct Node {
     is_lost: bool,
+    /// Whether it has said goodbye, to all peers at once.
+    has_left: bool,
     sent: u64,
     arrived: VecDeque<(NodeId, Load)>,
 }
@@ -217,9 +217,10 @@ impl Wires {
             Some(traffic) => traffic.arrival_of_goodbye(now, source, target),
             None => now + self.weather.delay_ns(0, &mut state.dice),
         };
-        let way = state.ways.entry((source, target)).or_default();
-        way.is_closed = true;
-        let moment = arrives.max(way.last);
+        state.nodes[source.index()].has_left = true;
+        // Most pairs of nodes of a large job have nothing else to say to each other.
+        let behind = state.ways.get(&(source, target)).map_or(0, |way| way.last);
+        let moment = arrives.max(behind);
         state.set_out(moment, source, (target, Load::Goodbye));
     }
 
@@ -237,11 +238,11 @@ impl Wires {
             if state.ways.get_mut(&(peer, lost)).is_some_and(|way| std::mem::take(&mut way.is_refused)) {
                 state.roomy.push(peer);
             }
-            let way = state.ways.entry((lost, peer)).or_default();
-            if way.is_closed {
+            if state.nodes[lost.index()].has_left {
                 continue;
             }
-            let told = state.dice.random_range(now + 1..=way.last.max(now + 1));
+            let last = state.ways.get(&(lost, peer)).map_or(0, |way| way.last);
+            let told = state.dice.random_range(now + 1..=last.max(now + 1));
             state.on_their_way.retain(|(moment, source, _), (target, _)| {
                 (*source, *target) != (lost, peer) || *moment <= told
             });

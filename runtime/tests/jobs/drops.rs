@@ -1,6 +1,6 @@
 //! Drops of values of the user: whatever a drop does, and whenever, nothing hangs, and a drop that panics is told.
 
-use crate::every_path::on_every_path;
+use crate::every_path::{on_every_path, paths};
 use chare::prelude::*;
 use chare::{Job, JobError};
 use serde::{Deserialize, Serialize};
@@ -174,4 +174,34 @@ fn each_owner_of_the_same_bytes_stays_until_its_own_receiver_is_done() {
         chare::quiescence().await;
         assert_eq!((OWNERS.load(Ordering::Relaxed), Arc::strong_count(&elements)), (0, 1));
     });
+}
+
+/// An owner of lent memory that panics as it is dropped.
+struct Brittle(Vec<u32>);
+
+impl AsRef<[u32]> for Brittle {
+    fn as_ref(&self) -> &[u32] {
+        &self.0
+    }
+}
+
+impl Drop for Brittle {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+#[test]
+fn an_owner_whose_drop_panics_when_its_receiver_is_done_fails_the_job() {
+    for (path, network) in paths() {
+        let told = failure(Job::in_process(2, 1).network(network), || async {
+            let readers = ReaderProxy::create();
+            let (read, done) = chare::future();
+            let owner = Brittle((0..LONG as u32).collect());
+            readers.on(PeId(1)).read(Buffer::from_owner(owner), done);
+            read.await;
+            chare::quiescence().await;
+        });
+        assert!(told.contains("dropped (at "), "{path}: {told}");
+    }
 }

@@ -138,8 +138,8 @@ pub(super) fn misfit<T>(address: *const u8, len: usize) -> String {
 /// A `#[nocopy]` argument as the entry sees it: the sender's own memory inside a process, a mapped view of it on
 /// one host where it is shareable, else memory of the runtime filled by one get.
 ///
-/// Keep it as long as you like. Dropping it tells the sender that its buffer is free; inside an entry, the sender is told when the entry
-/// is over or awaits something.
+/// Keep it as long as you like. Of memory of the sender's, dropping it tells the sender that its buffer is free; inside an entry, the sender
+/// is told when the entry is over or awaits something. Of what was fetched the sender was told when it was here.
 pub struct Received<T: Element> {
     pub(crate) buffer: Buffer<T>,
     pub(crate) release: Option<Arc<Release>>,
