@@ -38,7 +38,9 @@ pub(crate) fn write(directory: &Path, step: u32, side: usize, values: &[f64]) ->
     let mut encoder = Encoder::new(file, larger as u32, larger as u32);
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);
-    encoder.write_header()?.write_image_data(&shades)
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&shades)?;
+    writer.finish()
 }
 
 /// Red, green and blue at a position between elements.

@@ -3,12 +3,9 @@
 //! Nodes have nothing to sleep on: whoever drives a simulated job is told by the wires. Get and put are those of
 //! [`Emulated`](chare_lrts::emulated::Emulated), as in such a job.
 
+use crate::unruly::pass_on;
 use chare_lrts::simulated::{Chance, End, Wires};
-use chare_lrts::{
-    Capabilities, Entering, Frame, Get, Lrts, Memory, NoRoom, NodeId, Posted, Put, Refused, RegionKey, Sink,
-    TransferError, clock,
-};
-use rustix::fd::BorrowedFd;
+use chare_lrts::{Capabilities, Frame, Lrts, NoRoom, NodeId, Sink, clock};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -76,37 +73,5 @@ impl Lrts for Simulated {
         self.end.progress(sink)
     }
 
-    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        self.end.get(get)
-    }
-
-    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        self.end.put(put)
-    }
-
-    fn view(
-        &self,
-        key: &RegionKey,
-        offset: u64,
-        len: usize,
-        entering: Entering,
-    ) -> Result<Option<Memory>, TransferError> {
-        self.end.view(key, offset, len, entering)
-    }
-
-    fn arm(&self) -> bool {
-        self.end.arm()
-    }
-
-    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        self.end.event_fd()
-    }
-
-    fn shutdown(&self) {
-        self.end.shutdown();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.end.is_closed()
-    }
+    pass_on!(end);
 }

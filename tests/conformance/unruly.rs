@@ -6,17 +6,60 @@
 //! 3. All that one progress takes is dealt out anew, as far as these allow.
 
 use crate::loopback::Loopback;
-use chare_lrts::{
-    Capabilities, Channel, Completion, Entering, Frame, Get, Lrts, LrtsError, Memory, NoRoom, NodeId, Posted,
-    Put, Refused, RegionKey, Sink, TransferError,
-};
+use chare_lrts::{Capabilities, Channel, Completion, Frame, Lrts, LrtsError, NoRoom, NodeId, Sink};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
-use rustix::fd::BorrowedFd;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The methods of [`Lrts`] that a wrapper of the suite passes on to what it stands around, which is its field `$inner`.
+macro_rules! pass_on {
+    ($inner:ident) => {
+        fn get(
+            &self,
+            get: chare_lrts::Get,
+        ) -> Result<chare_lrts::Posted, chare_lrts::Refused<chare_lrts::Get>> {
+            self.$inner.get(get)
+        }
+
+        fn put(
+            &self,
+            put: chare_lrts::Put,
+        ) -> Result<chare_lrts::Posted, chare_lrts::Refused<chare_lrts::Put>> {
+            self.$inner.put(put)
+        }
+
+        fn view(
+            &self,
+            key: &chare_lrts::RegionKey,
+            offset: u64,
+            len: usize,
+            entering: chare_lrts::Entering,
+        ) -> Result<Option<chare_lrts::Memory>, chare_lrts::TransferError> {
+            self.$inner.view(key, offset, len, entering)
+        }
+
+        fn arm(&self) -> bool {
+            self.$inner.arm()
+        }
+
+        fn event_fd(&self) -> Option<rustix::fd::BorrowedFd<'_>> {
+            self.$inner.event_fd()
+        }
+
+        fn shutdown(&self) {
+            self.$inner.shutdown();
+        }
+
+        fn is_closed(&self) -> bool {
+            self.$inner.is_closed()
+        }
+    };
+}
+#[cfg(feature = "sim")]
+pub(crate) use pass_on;
 
 /// Bytes of a thread's number.
 const NUMBER_BYTES: usize = 8;
@@ -120,37 +163,5 @@ impl Lrts for Unruly {
         happened
     }
 
-    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        self.inner.get(get)
-    }
-
-    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        self.inner.put(put)
-    }
-
-    fn view(
-        &self,
-        key: &RegionKey,
-        offset: u64,
-        len: usize,
-        entering: Entering,
-    ) -> Result<Option<Memory>, TransferError> {
-        self.inner.view(key, offset, len, entering)
-    }
-
-    fn arm(&self) -> bool {
-        self.inner.arm()
-    }
-
-    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        self.inner.event_fd()
-    }
-
-    fn shutdown(&self) {
-        self.inner.shutdown();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.inner.is_closed()
-    }
+    pass_on!(inner);
 }

@@ -22,11 +22,6 @@ impl<T> Sparse<T> {
         Self { blocks: (0..len.div_ceil(BLOCK)).map(|_| OnceLock::new()).collect(), len }
     }
 
-    /// How many entries there is room for.
-    pub fn room(&self) -> usize {
-        self.len
-    }
-
     /// An entry, if it was made.
     #[inline]
     pub fn get(&self, number: usize) -> Option<&T> {

@@ -151,7 +151,7 @@ const BLOCK: usize = 32;
 /// Credit that one PE owes for messages it has run, by sender.
 #[derive(Debug)]
 pub(crate) struct Owed {
-    /// In blocks, each from the first message of one of its senders on.
+    /// In blocks, each from the first message of one of its senders on: plain numbers of one thread, in a fraction of the memory of `Sparse`.
     by_source: Vec<Option<Box<[u64; BLOCK]>>>,
     /// Largest debt to one sender, in bytes. All PEs together keep less than a [`KEPT_PART`]th of a window, so a node that has sent a
     /// whole window gets most of it back.
