@@ -106,7 +106,14 @@ pub(crate) fn play_role() -> Option<ExitCode> {
     // Only the clones stay: the parent must see the end of the sockets when this process dies.
     let backend = backends::all().into_iter().find(|backend| backend.name() == name)?;
     let mut pair = Pair::second(stream, link).expect("the first process tells the key");
-    let node = backend.open_one(&mut pair).expect("the backend opens");
+    let node = match backend.open_one(&mut pair) {
+        Ok(node) => node,
+        // The first process meets the same, and tells it as the reason why it skips the check.
+        Err(why) => {
+            eprintln!("{name} is not opened by the second process: {why}");
+            return Some(ExitCode::FAILURE);
+        }
+    };
     if part == GUARD {
         return Some(forged::guard(&mut pair, &node));
     }

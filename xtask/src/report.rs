@@ -23,8 +23,14 @@ impl Report {
         self.steps.iter().filter(|step| kind(&step.outcome)).count()
     }
 
-    /// Prints the table; its last line counts the steps.
+    /// Prints what was skipped within steps, the table, what failed once more, and at last how many steps there were: whoever sees the end alone
+    /// sees what matters.
     pub(crate) fn print(&self) {
+        for step in &self.steps {
+            for line in step.output.iter().filter_map(|line| skipped_within(line)) {
+                println!("skipped within {}: {line}", step.name);
+            }
+        }
         println!("\n{:<16} {:>8}  result", "step", "seconds");
         for Finished { name, outcome, elapsed, .. } in &self.steps {
             let result = match outcome {
@@ -35,8 +41,11 @@ impl Report {
             println!("{name:<16} {:>8.1}  {result}", elapsed.as_secs_f64());
         }
         for step in &self.steps {
-            for line in step.output.iter().filter_map(|line| skipped_within(line)) {
-                println!("skipped within {}: {line}", step.name);
+            if let Outcome::Failed(why) = &step.outcome {
+                println!("error: {}: {why}", step.name);
+                for line in step.output.iter().filter(|line| says_that_a_test_failed(line)) {
+                    println!("error: {}: {line}", step.name);
+                }
             }
         }
         println!(
@@ -69,9 +78,21 @@ fn skipped_within(line: &str) -> Option<String> {
     Some(format!("{test}: {why}"))
 }
 
+/// Whether a line names a test that failed: `NAME ... FAILED`, of libtest or of a suite of our own.
+fn says_that_a_test_failed(line: &str) -> bool {
+    line.contains(" ... FAILED")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::skipped_within;
+    use super::{says_that_a_test_failed, skipped_within};
+
+    #[test]
+    fn finds_the_tests_that_failed() {
+        assert!(says_that_a_test_failed("test tests::wrong ... FAILED"));
+        assert!(says_that_a_test_failed("cma::get ... FAILED: refused"));
+        assert!(!says_that_a_test_failed("cma::a_killed_process_is_lost ... ok"));
+    }
 
     #[test]
     fn finds_what_tests_say_about_skipping() {
