@@ -41,6 +41,12 @@ impl Sleep {
         heavy();
     }
 
+    /// The same for a PE whose thread runs all that could leave work for it: nothing lies between the store and the look.
+    #[cfg(feature = "sim")]
+    pub(crate) fn announce_to_own_thread(&self) {
+        self.0.store(PARKED, Ordering::Relaxed);
+    }
+
     /// Marks the PE as awake, whatever woke it.
     pub(crate) fn end(&self) {
         self.0.store(AWAKE, Ordering::Relaxed);

@@ -201,11 +201,11 @@ impl Mailbox {
         self.sleep_as(Sleeper::Network, stay_awake, wait);
     }
 
-    /// Announces that the PE rests until its waker is called, unless `stay_awake`, asked after the announcement, returns true. Returns
-    /// whether it rests.
+    /// Announces that the PE, which is driven, rests until its waker is called, unless `stay_awake`, asked after the announcement, returns
+    /// true. Returns whether it rests.
     #[cfg(feature = "sim")]
     pub(crate) fn begin_rest(&self, stay_awake: impl FnOnce() -> bool) -> bool {
-        self.sleep.announce(Sleeper::Thread);
+        self.sleep.announce_to_own_thread();
         let rests = !stay_awake();
         if !rests {
             self.sleep.end();
