@@ -10,6 +10,8 @@ pub(crate) struct Problem {
     pub(crate) tiles: [u32; 2],
     pub(crate) tile: Size,
     pub(crate) steps: u32,
+    /// Sweeps between two syncs.
+    pub(crate) every: u32,
     pub(crate) is_verified: bool,
 }
 

@@ -4,11 +4,15 @@
 //! A tile sends its neighbours layouts of its field, as nocopy arguments: no loop packs, and no call knows where the neighbour's device
 //! is. Its device sweeps it, by a kernel on the tile's stream (`kernel`); the host sees no point of the field before it compares all of them.
 //!
+//! Tiles move: every few sweeps they come to a sync, where a balancer may place them anew. Inside a process a field stays where it lies, unless the
+//! new PE has another device.
+//!
 //! Without `+device` the fields lie on a software device.
 //!
 //! ```text
 //! cargo run --release --example stencil2d -- --verify +n 2
 //! cargo run --release --features cuda --example stencil2d -- --size 2048 2048 --verify +n 2 +device cuda
+//! cargo run --release --example stencil2d -- --verify +p 2 +device software:2 +balancer rotate
 //! cargo run --release --example stencil2d -- --compare +p 4 +device software       beside an exchange by hand
 //! ```
 
@@ -40,6 +44,9 @@ struct Options {
     /// How often the field is swept
     #[arg(long, default_value_t = 10)]
     steps: u32,
+    /// Sweeps between two syncs, in which tiles may move
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
     /// Compare the field with what one loop computes
     #[arg(long)]
     verify: bool,
@@ -59,7 +66,7 @@ impl Options {
             }
         }
         let tile = Size { rows: (size[0] / tiles[0]) as usize, columns: (size[1] / tiles[1]) as usize };
-        Ok(Problem { tiles, tile, steps: self.steps, is_verified: self.verify })
+        Ok(Problem { tiles, tile, steps: self.steps, every: self.every, is_verified: self.verify })
     }
 }
 

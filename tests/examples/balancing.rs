@@ -49,6 +49,14 @@ fn heat_spreads_in_blocks_that_move_as_in_one_piece() {
 }
 
 #[test]
+fn a_field_on_devices_is_swept_in_tiles_that_move_as_in_one_piece() {
+    let tiles = "--size 24 36 --tiles 4 3 --steps 9 --every 2 --verify";
+    for devices in ["software", "software:2"] {
+        finds_the_same("stencil2d", &format!("{tiles} +device {devices}"));
+    }
+}
+
+#[test]
 fn particles_come_where_they_belong_whatever_moves_their_patches() {
     for particles in ["--leap 1 --climb 3 --patches 5 --cells 2", "--ratio 1 --patches 2 --cells 4 --climb 0"]
     {

@@ -5,7 +5,7 @@ mod cuda;
 
 use crate::field::Size;
 use crate::sweep::Parts;
-use chare::devices::{self, Device, Stream};
+use chare::devices::{self, Device, Priority, Stream};
 use chare::{DeviceBuffer, DeviceBufferMut};
 #[cfg(feature = "cuda")]
 use cuda::CudaKernel;
@@ -43,6 +43,17 @@ impl Kernel {
     /// The stream on which it sweeps.
     pub(crate) fn stream(&self) -> &Stream {
         &self.stream
+    }
+
+    /// The same points on its own device: the buffer itself if that is where they lie, or a copy by the host.
+    pub(crate) fn bring(&self, points: &DeviceBuffer<f64>) -> Result<DeviceBuffer<f64>, Box<dyn Error>> {
+        if points.device().info().ordinal == self.device.info().ordinal {
+            return Ok(points.clone());
+        }
+        let elements = points.to_vec(&points.device().stream(Priority::Normal)?)?;
+        let mut brought = DeviceBufferMut::new(&self.device, points.len())?;
+        brought.write(&self.stream, &elements)?;
+        Ok(brought.freeze())
     }
 
     /// Has the device sweep: the points will be there when the stream is that far, which nobody waits for.

@@ -3,23 +3,42 @@
 pub(crate) mod exchange;
 
 use crate::field::{Problem, Way};
-use crate::kernel::Kernel;
+use crate::kernel::{DeviceParts, Kernel};
 use chare::devices::Stream;
 use chare::prelude::*;
 use chare::{DeviceBuffer, DeviceBufferMut, DeviceReceived};
 use exchange::{Around, Exchange};
+use serde::{Deserialize, Serialize};
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Tile {
     problem: Problem,
-    /// Both are taken by the loop.
+    /// Made anew on each PE, for that PE's device.
+    #[serde(skip)]
     kernel: Option<Kernel>,
-    field: Option<DeviceBuffer<f64>>,
+    field: DeviceBuffer<f64>,
+    /// Sweeps so far.
+    step: u32,
 }
 
 impl Tile {
-    fn stream(&self) -> Stream {
-        self.kernel.as_ref().expect("no loop has it").stream().clone()
+    fn kernel(&self) -> &Kernel {
+        self.kernel.as_ref().expect("it is made where the tile arrives")
     }
+
+    fn stream(&self) -> Stream {
+        self.kernel().stream().clone()
+    }
+
+    fn sweep(&mut self, mut parts: DeviceParts) {
+        parts[Way::STAY.place()] = Some(self.field.clone());
+        self.field = self.kernel().sweep(&parts).unwrap_or_else(|error| panic!("a sweep: {error}"));
+        self.step += 1;
+    }
+}
+
+fn kernel(problem: &Problem) -> Kernel {
+    Kernel::new(problem.tile).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Where a tile has neighbours.
@@ -34,16 +53,24 @@ async fn read(buffer: &DeviceBuffer<f64>, on: &Stream) -> Vec<f64> {
     landed.elements().expect("the device is not lost").expect("the stream is past it").to_vec()
 }
 
-#[chare(array, index = (u32, u32))]
+#[chare(array, index = (u32, u32), migrate, sync)]
 impl Tile {
     #[entry]
     pub(crate) fn new(problem: Problem) -> Self {
-        let kernel = Kernel::new(problem.tile).unwrap_or_else(|error| panic!("{error}"));
+        let kernel = kernel(&problem);
         let points = problem.first(chare::this_index());
         let device = chare::devices::mine().expect("the kernel is for it");
         let mut field = DeviceBufferMut::new(&device, points.len()).expect("the device has memory");
         field.write(kernel.stream(), &points).expect("there is room for staging");
-        Self { problem, kernel: Some(kernel), field: Some(field.freeze()) }
+        Self { problem, kernel: Some(kernel), field: field.freeze(), step: 0 }
+    }
+
+    /// The field stays on its device, or comes to that of this PE.
+    #[moved]
+    fn moved(&mut self, _from: PeId) {
+        let kernel = kernel(&self.problem);
+        self.field = kernel.bring(&self.field).unwrap_or_else(|error| panic!("a field that moves: {error}"));
+        self.kernel = Some(kernel);
     }
 
     /// The edge or corner of a neighbour, from this way, in a step.
@@ -59,7 +86,6 @@ impl Tile {
     #[entry]
     pub(crate) async fn compare(this: This<Self>, steps: u32, done: Callback<(u64, u64)>) {
         let (problem, field) = this.with(|tile| (tile.problem, tile.field.clone()));
-        let field = field.expect("no loop has it");
         let (neighbours, stream) = (neighbours(this.this_index(), &problem), this.with(|tile| tile.stream()));
         let mut times_ns = [0; 2];
         // The first exchange of each is not counted; both have to bring the same.
@@ -93,26 +119,35 @@ impl Tile {
         this.contribute(tuple((max(by_hand), max(nocopy))), done);
     }
 
+    /// Begins anew where the tile has moved in a sync: what it has come to stands in the tile.
     #[entry]
-    pub(crate) async fn run(this: This<Self>, done: Callback<u64>) {
-        let (problem, kernel, field) =
-            this.with(|tile| (tile.problem, tile.kernel.take(), tile.field.take()));
-        let (kernel, mut field) = kernel.zip(field).expect("one loop at a time");
+    pub(crate) async fn run(this: Again<Self>, done: Callback<u64>) {
+        let problem = this.with(|tile| tile.problem);
         let neighbours = neighbours(this.this_index(), &problem);
-        for step in 0..problem.steps {
-            let around = Around {
-                tile: &this,
-                problem: &problem,
-                neighbours: &neighbours,
-                field: &field,
-                stream: kernel.stream(),
+        loop {
+            let step = this.with(|tile| tile.step);
+            if step == problem.steps {
+                break;
+            }
+            let parts = {
+                let (field, stream) = this.with(|tile| (tile.field.clone(), tile.stream()));
+                let around = Around {
+                    tile: &this,
+                    problem: &problem,
+                    neighbours: &neighbours,
+                    field: &field,
+                    stream: &stream,
+                };
+                Exchange::Nocopy.run(around, step).await
             };
-            let mut parts = Exchange::Nocopy.run(around, step).await;
-            parts[Way::STAY.place()] = Some(field);
-            field = kernel.sweep(&parts).unwrap_or_else(|error| panic!("a sweep: {error}"));
+            this.with(|tile| tile.sweep(parts));
+            if (step + 1).is_multiple_of(problem.every) {
+                this.sync().await;
+            }
         }
         let wrong = if problem.is_verified {
-            problem.count_wrong(this.this_index(), &read(&field, kernel.stream()).await)
+            let (field, stream) = this.with(|tile| (tile.field.clone(), tile.stream()));
+            problem.count_wrong(this.this_index(), &read(&field, &stream).await)
         } else {
             0
         };

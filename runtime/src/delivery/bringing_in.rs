@@ -117,6 +117,7 @@ pub(super) fn bring_in(
 /// As [`bring_in`], for a call that has found its chare. Out of line: calls without need not make room for it.
 #[inline(never)]
 pub(super) fn bring_in_found(pe: &Pe, call: &FoundCall, nocopy: &mut Nocopy) -> Begun {
-    let Some(chare) = call.chare() else { return Begun::Lost };
+    // It may have ended or left while the call was queued: what is brought in for it would wait for nobody.
+    let Some(chare) = call.chare().filter(|chare| !chare.identity().is_gone()) else { return Begun::Lost };
     bring_in(pe, chare, (call.entry, 0), &call.arguments, nocopy)
 }

@@ -8,7 +8,9 @@ use chare::devices::{DeviceChoice, Faults, Software};
 use chare::layout::{Dims, Layout};
 use chare::prelude::*;
 use chare::sim::DeviceSpeeds;
-use chare::{DeviceBufferMut, DeviceReceived, SendDeviceBuffer, SentDevice, Simulated, Simulation};
+use chare::{
+    DeviceBufferMut, DeviceReceived, SendDeviceBuffer, SentDevice, Simulated, Simulation, ThisMigrant,
+};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -160,6 +162,57 @@ fn fields_land_in_every_manner_wherever_their_devices_are() {
         }
         chare::wait_all(all).await;
         chare::quiescence().await;
+    });
+}
+
+/// Goes where it is told to, and counts the columns that come after it.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Nomad {
+    columns: u64,
+}
+
+#[chare(array, migrate)]
+impl Nomad {
+    #[entry]
+    fn new() -> Self {
+        Self { columns: 0 }
+    }
+
+    #[entry]
+    fn go(&mut self, to: PeId) {
+        self.migrate_to(to);
+    }
+
+    #[entry]
+    fn take(&mut self, #[nocopy] column: DeviceReceived<u32>) {
+        assert_eq!(column.len(), 20);
+        self.columns += 1;
+    }
+
+    #[entry]
+    fn columns(&mut self) -> u64 {
+        self.columns
+    }
+}
+
+#[test]
+fn a_column_comes_to_an_element_that_has_left_while_the_call_was_queued() {
+    let device = |simulation: Simulation| simulation.device(DeviceChoice::software(2));
+    on_simulated_paths(&[(1, 2), (2, 1), (2, 2)], device, &|| async {
+        let nomads = NomadProxy::create(3);
+        let (field, column) = (filled(&counted(40)).freeze(), Dims::new([20, 2]).select((.., 0)));
+        for _ in 0..8 {
+            for nomad in (0..3).map(|nomad| nomads.at(nomad)) {
+                nomad.go(PeId(chare::dice().below(u64::from(chare::pes())) as u32));
+                for _ in 0..3 {
+                    nomad.take(SendDeviceBuffer::from(field.clone()).only(&column));
+                }
+            }
+            chare::quiescence().await;
+        }
+        for nomad in 0..3 {
+            assert_eq!(nomads.at(nomad).columns().await, 24);
+        }
     });
 }
 
