@@ -266,6 +266,8 @@ impl<'a> World<'a> {
         self.log.note(moment, SimulatedEvent::Device { node });
         let first = node.0 * self.cast.nodes[node.index()].node.topology.pes_per_node();
         self.within(first, |world| world.devices.pass());
+        // It may have woken tasks, which count.
+        self.look_at(node.index());
     }
 
     fn take_turn(&mut self, actor: Actor) {
