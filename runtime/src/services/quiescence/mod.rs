@@ -3,7 +3,8 @@
 //! Every message is counted when it is sent and when it has been processed; so are transfers of the Direct API and wake-ups of async
 //! entries. PE 0 asks all nodes for their sums, in waves. Two waves in a row that show the same sums, with as many processed as sent,
 //! prove quiescence (Mattern's four counters, 1987). Between waves PE 0 pauses, longer each time, so a busy job is hardly
-//! disturbed and an idle one sleeps.
+//! disturbed and an idle one sleeps; but a wave that has found nothing in flight is followed by the next one at once, so that the proof needs
+//! no longer lull than two waves take.
 //!
 //! The limit of a wait (`timeout`) is no event: whoever asks for quiescence hears of it while such limits run. The end of `main` waits for
 //! them, too: what follows from a limit that is over belongs to the job.
@@ -193,9 +194,13 @@ impl Quiescence {
         // A look ends when it sees messages in flight; whether they move, the next one sees.
         self.is_looked_at &= in_flight == 0;
         if self.is_looked_at || !self.waiting.is_empty() {
+            let was_over = self.previous.is_some_and(Sums::are_limits_alone);
             self.previous = Some(self.sums);
-            self.next_wave = Some(now + self.pause);
-            self.pause = (self.pause * 2).min(PAUSE_LONGEST);
+            self.next_wave = Some(now);
+            if was_over || !self.sums.are_limits_alone() {
+                self.next_wave = Some(now + self.pause);
+                self.pause = (self.pause * 2).min(PAUSE_LONGEST);
+            }
         }
         Finding { quiet, survey: stuck }
     }
@@ -322,6 +327,23 @@ mod tests {
         assert_eq!(wave(&mut state, [(6, 4), (0, 2)]), 0, "balanced, but it moved");
         assert_eq!(wave(&mut state, [(6, 4), (0, 2)]), 1);
         assert_eq!(state.next_wave(), None, "nobody waits: no more waves");
+    }
+
+    #[test]
+    fn what_may_be_over_is_looked_at_again_at_once_and_no_more_often_than_what_is_not() {
+        let mut state = Quiescence::default();
+        let begin = clock::now();
+        state.request(Asker::Program, Callback::<()>::ignore().erase(), begin);
+        let mut pause_after = |sent, processed| {
+            assert!(state.start_wave(begin + Duration::from_secs(1)), "a wave is due");
+            state.answer(Sums { sent, processed, limits: 0 }, 1, begin);
+            state.next_wave().map(|next| next - begin)
+        };
+        let pauses = [(4, 3), (5, 4), (6, 6), (7, 7), (8, 8), (9, 8), (9, 9), (9, 9)];
+        let pauses = pauses.map(|(sent, processed)| pause_after(sent, processed));
+        let [first, second, third, fourth] = [1, 2, 4, 8].map(|times| Some(PAUSE_FIRST * times));
+        let at_once = Some(Duration::ZERO);
+        assert_eq!(pauses, [first, second, at_once, third, fourth, Some(PAUSE_FIRST * 16), at_once, None]);
     }
 
     #[test]
