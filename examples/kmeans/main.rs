@@ -87,11 +87,12 @@ fn next_centres(centres: &[Point], sums: &[i64]) -> Vec<Point> {
     centres.iter().zip(sums.chunks(3)).map(next).collect()
 }
 
+#[derive(Serialize, Deserialize)]
 struct Block {
     points: Vec<Point>,
 }
 
-#[chare(array)]
+#[chare(array, migrate)]
 impl Block {
     #[entry]
     fn new(points: u64) -> Self {

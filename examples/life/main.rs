@@ -3,12 +3,16 @@
 //!
 //! ```text
 //! cargo run --release --example life -- --generations 300 +n 2 +p 2
+//! cargo run --release --example life -- +p 4 +balancer greedy_refine +balance_every 20ms
 //! ```
+//! Cells may move at any time: there is no sync, and none is needed.
+//!
 //! The start is the R-pentomino, five cells that grow for a thousand generations. The answer is compared with one PE's.
 
 use chare::ArrayOptions;
 use chare::prelude::*;
 use clap::Parser;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
@@ -39,13 +43,13 @@ fn lives_on(lives: bool, neighbours: u32) -> bool {
     neighbours == 3 || (lives && neighbours == 2)
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Cell {
     lives: bool,
     neighbours: u32,
 }
 
-#[chare(array, index = (i64, i64))]
+#[chare(array, index = (i64, i64), migrate)]
 impl Cell {
     #[entry]
     fn new() -> Self {

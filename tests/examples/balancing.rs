@@ -57,6 +57,30 @@ fn a_field_on_devices_is_swept_in_tiles_that_move_as_in_one_piece() {
 }
 
 #[test]
+fn cells_and_clusters_move_at_any_time() {
+    for shape in SHAPES {
+        for balancer in ["rotate", "random", "greedy"] {
+            let moving = format!("{shape} +balancer {balancer} +balance_every 2ms");
+            pass("life", &format!("--generations 30 {moving}"));
+            for collection in ["", "--gather"] {
+                pass("kmeans", &format!("--points 300 --chares 9 --verify {collection} {moving}"));
+            }
+        }
+    }
+}
+
+/// A balancing takes longer here than the time between two that was asked for.
+#[test]
+fn a_job_finds_its_rest_however_often_it_is_to_be_balanced() {
+    for seed in [24, 25] {
+        pass(
+            "life",
+            &format!("--generations 20 +sim 2 +p 2 +seed {seed} +balancer rotate +balance_every 1ms"),
+        );
+    }
+}
+
+#[test]
 fn particles_come_where_they_belong_whatever_moves_their_patches() {
     for particles in ["--leap 1 --climb 3 --patches 5 --cells 2", "--ratio 1 --patches 2 --cells 4 --climb 0"]
     {

@@ -72,7 +72,7 @@ impl Job {
     }
 
     /// Gives the balancer a turn so long after each balancing, without a sync, as `+balance_every` does. While elements move the job is not
-    /// quiet, so this is to be much longer than a balancing takes.
+    /// quiet, so a balancing that takes long is followed by ten times that time without one, whatever this says.
     pub fn balance_every(mut self, time: Duration) -> Self {
         self.options.balancing.every = Some(time);
         self

@@ -13,11 +13,22 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// How many times as long as the last balancing took the next one is away that begins by itself, at the least: one that takes longer than the
+/// user has thought leaves the job to itself for most of the time, and the lulls in which it can be quiet.
+const REST: u32 = 10;
+
 /// What all PEs have, for a balancing.
 pub(super) struct All {
     pub(super) measured: Vec<(PeId, MeasuredHere)>,
     /// When they were asked.
     pub(super) since: Instant,
+}
+
+impl All {
+    /// How long the moves of the balancing before took, on the PE where they took longest.
+    pub(super) fn carrying_out(&self) -> f64 {
+        self.measured.iter().map(|(_, here)| here.carrying_out).fold(0.0, f64::max)
+    }
 }
 
 /// What PE 0 knows of balancings.
@@ -34,6 +45,8 @@ pub(super) struct Gathered {
     due: Option<Instant>,
     /// When PEs were asked for the balancing that is under way.
     since: Option<Instant>,
+    /// How long the last balancing took, with the moves of the one before.
+    took: Duration,
     /// Whose turn it is, if the balancer decides that itself.
     pub(super) turns: Turns,
     pub(super) dump: Dump,
@@ -98,9 +111,14 @@ impl Gathered {
         self.due
     }
 
-    /// Has the next balancing begin by itself, after this time.
+    /// Takes note how long a balancing took, with the moves of the one before.
+    pub(super) fn note_took(&mut self, took: Duration) {
+        self.took = took;
+    }
+
+    /// Has the next balancing begin by itself, after this time, or later if balancings take long.
     pub(super) fn start_clock(&mut self, every: Duration) {
-        self.due.get_or_insert_with(|| clock::now() + every);
+        self.due.get_or_insert_with(|| clock::now() + every.max(self.took * REST));
     }
 
     /// Whether it is time for a balancing; the next one is due some time after that is over.

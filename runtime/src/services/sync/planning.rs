@@ -12,6 +12,7 @@ use crate::pe::Pe;
 use crate::services::balance::Strategies;
 use chare_lrts::{clock, events};
 use rustc_hash::FxHashMap;
+use std::time::Duration;
 
 /// Moves by the PEs on which the elements live.
 type MovesByPe = FxHashMap<PeId, Vec<(Member, PeId)>>;
@@ -58,8 +59,8 @@ pub(super) fn take(pe: &Pe, round: Round, from: PeId, measured: MeasuredHere) {
     let pes = pe.node.topology.pes();
     let all = state(pe).borrow_mut().gathered.take((round, from), measured, pes);
     let Some(all) = all else { return };
-    let since = all.since;
-    let moves = if is_turn(pe, round, &all.measured) {
+    let (since, moved) = (all.since, Duration::try_from_secs_f64(all.carrying_out()).unwrap_or_default());
+    let moves = if is_turn(pe, round, &all) {
         match plan(pe, all) {
             Ok(moves) => moves,
             Err(cause) => return pe.fail("a balancing".to_owned(), cause),
@@ -67,16 +68,17 @@ pub(super) fn take(pe: &Pe, round: Round, from: PeId, measured: MeasuredHere) {
     } else {
         MovesByPe::default()
     };
+    let took = clock::since(since);
+    state(pe).borrow_mut().gathered.note_took(took + moved);
     if may_rest(pe, round) {
-        let took = clock::since(since).as_secs_f64();
-        state(pe).borrow_mut().gathered.turns.plan_took(took);
+        state(pe).borrow_mut().gathered.turns.plan_took(took.as_secs_f64());
     }
     let next = end(pe, round, moves);
     carry_on(pe, next);
 }
 
 /// Whether the balancer has its turn.
-fn is_turn(pe: &Pe, round: Round, all: &[(PeId, MeasuredHere)]) -> bool {
+fn is_turn(pe: &Pe, round: Round, all: &All) -> bool {
     if !may_rest(pe, round) {
         return true;
     }
@@ -90,14 +92,14 @@ fn is_turn(pe: &Pe, round: Round, all: &[(PeId, MeasuredHere)]) -> bool {
 }
 
 /// What PEs have taken, whatever elements say of their loads.
-fn taken(all: &[(PeId, MeasuredHere)]) -> Taken {
+fn taken(all: &All) -> Taken {
     let of_pe =
         |here: &MeasuredHere| here.fixed + here.elements.iter().map(|element| element.time).sum::<f64>();
-    let times = all.iter().map(|(_, here)| of_pe(here));
+    let times = all.measured.iter().map(|(_, here)| of_pe(here));
     Taken {
         max: times.clone().fold(0.0, f64::max),
-        average: times.sum::<f64>() / all.len().max(1) as f64,
-        carrying_out: all.iter().map(|(_, here)| here.carrying_out).fold(0.0, f64::max),
+        average: times.sum::<f64>() / all.measured.len().max(1) as f64,
+        carrying_out: all.carrying_out(),
     }
 }
 
