@@ -4,7 +4,7 @@
 use crate::every_path::on_simulated_paths;
 use crate::job::{counted, filled, read};
 use crate::neighbour::{MANNERS, Manner, NeighbourProxy, column as every_other};
-use chare::devices::{DeviceChoice, Faults, Software};
+use chare::devices::{self, DeviceChoice, Faults, Software};
 use chare::layout::{Dims, Layout};
 use chare::prelude::*;
 use chare::sim::DeviceSpeeds;
@@ -185,7 +185,21 @@ impl Nomad {
 
     #[entry]
     fn take(&mut self, #[nocopy] column: DeviceReceived<u32>) {
-        assert_eq!(column.len(), 20);
+        self.count(&column);
+    }
+
+    #[entry(awaited)]
+    fn bring(#[nocopy] column: DeviceReceived<u32>);
+
+    #[entry]
+    async fn fetch(this: This<Self>) {
+        let column = this.when(Self::bring).await;
+        this.with(|nomad| nomad.count(&column));
+    }
+
+    fn count(&mut self, column: &DeviceReceived<u32>) {
+        let mine = devices::mine().expect("there is one");
+        assert_eq!((column.len(), column.device().info().ordinal), (20, mine.info().ordinal));
         self.columns += 1;
     }
 
@@ -206,12 +220,15 @@ fn a_column_comes_to_an_element_that_has_left_while_the_call_was_queued() {
                 nomad.go(PeId(chare::dice().below(u64::from(chare::pes())) as u32));
                 for _ in 0..3 {
                     nomad.take(SendDeviceBuffer::from(field.clone()).only(&column));
+                    nomad.bring(SendDeviceBuffer::from(field.clone()).only(&column));
                 }
             }
             chare::quiescence().await;
+            (0..9).for_each(|fetched| nomads.at(fetched % 3).fetch());
+            chare::quiescence().await;
         }
         for nomad in 0..3 {
-            assert_eq!(nomads.at(nomad).columns().await, 24);
+            assert_eq!(nomads.at(nomad).columns().await, 48);
         }
     });
 }

@@ -50,6 +50,14 @@ impl Nocopy {
         }
     }
 
+    /// Has arguments that have come to a device leave from there, for a chare that lives on another PE: its device may be another one.
+    pub(crate) fn leave_devices(&mut self) {
+        let Self::Arrived(arrived) = self else { return };
+        if arrived.iter().any(|one| matches!(one, Arrived::Device(_))) {
+            *self = Self::Leaving(std::mem::take(arrived).into_iter().map(Local::from).collect());
+        }
+    }
+
     /// Whether buffers of devices are among arguments that are still in the sender's process.
     pub(crate) fn sends_of_devices(&self) -> bool {
         matches!(self, Self::Leaving(leaving) if leaving.iter().any(|local| matches!(local, Local::Device(_))))

@@ -182,9 +182,20 @@ impl<N> Devices<N> {
             Ok((0..count).map(|_| OnceLock::new()).collect())
         });
         let held = held.as_ref().map_err(Clone::clone)?;
-        let number = (self.first as usize + rank) * held.len() / self.host_pes as usize;
+        let number = self.number(rank, held.len());
         let opened = held[number].get_or_init(|| self.open(number as u32).and_then(Held::new));
         opened.as_ref().map_err(Clone::clone)
+    }
+
+    /// The number of the device of the PE of this rank, where the host has so many.
+    fn number(&self, rank: usize, devices: usize) -> usize {
+        (self.first as usize + rank) * devices / self.host_pes as usize
+    }
+
+    /// Whether the PEs of these ranks have devices of their own, if any PE has asked for its device.
+    pub(crate) fn are_apart(&self, one: usize, other: usize) -> bool {
+        let Some(Ok(held)) = self.held.get() else { return false };
+        self.number(one, held.len()) != self.number(other, held.len())
     }
 
     fn open(&self, number: u32) -> Result<Device, DeviceError> {

@@ -103,7 +103,10 @@ fn tell_caller(pe: &Pe, call: &Call, at: PeId) {
     }
 }
 
-fn forward_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> Outcome {
+fn forward_call(pe: &Pe, to: PeId, options: CallOptions, mut call: Call) -> Outcome {
+    if let Some(nocopy) = &mut call.nocopy {
+        nocopy.leave_devices();
+    }
     outbox::forward(pe, to, Envelope { options, body: Body::Call(call) });
     Outcome::NotCounted
 }

@@ -133,9 +133,10 @@ impl Resident {
     }
 
     /// Whether it can leave for a PE: nothing of it runs or waits but calls that its table holds, and calls that may be made again; and no
-    /// buffer of it waits on this node, if the PE is on another.
+    /// buffer of it waits on this node, if the PE is on another, or where it would be on the wrong device.
     fn is_free(&self, pe: &Pe, to: PeId) -> bool {
-        let is_near = pe.node.rank_here(to).is_some();
+        let here = pe.node.topology.rank_of(pe.id);
+        let is_near = pe.node.rank_here(to).is_some_and(|there| !pe.node.devices.are_apart(here, there));
         !self.is_awaited
             && again::may_leave(pe, &self.chare)
             && !pe.begun_calls.wait_at(&self.chare)
