@@ -1,9 +1,13 @@
-//! Calls of every kind, to elements that move: with buffers for all, dealt out, aggregated, awaited, and for who has to be created.
+//! Calls of every kind, to elements that move: with buffers for all, dealt out, selected by layouts, aggregated, awaited, and for who has to be
+//! created; and exchanges among such elements.
 
 use super::{SHAPES, somewhere};
 use crate::every_path::on_every_path;
+use chare::layout::Dims;
 use chare::prelude::*;
-use chare::{ArrayOptions, ThisMigrant};
+use chare::{
+    ArrayOptions, Exchange, Partition, RegisteredSource, SendBuffer, SourceHandle, ThisMigrant, rget,
+};
 use serde::{Deserialize, Serialize};
 
 const ELEMENTS: u64 = 5;
@@ -89,8 +93,8 @@ fn parts_of_a_buffer_are_dealt_out_to_those_who_have_moved() {
         let takers = TakerProxy::create(ELEMENTS);
         for round in 0..4_u64 {
             let length = if round % 2 == 0 { 20 } else { 50_000 };
-            let parts = chare::Partition::blocks([length], [ELEMENTS as usize]).expect("blocks of a row");
-            takers.read(chare::SendBuffer::from(vec![round; length]).each(&parts));
+            let parts = Partition::blocks([length], [ELEMENTS as usize]).expect("blocks of a row");
+            takers.read(SendBuffer::from(vec![round; length]).each(&parts));
             takers.go();
             chare::quiescence().await;
         }
@@ -176,6 +180,98 @@ fn a_call_that_comes_after_its_element_has_ended_elsewhere_creates_it_by_an_inde
             for flight in flights {
                 assert_eq!(flight.await, name);
             }
+        }
+    });
+}
+
+#[test]
+fn what_layouts_select_comes_to_those_who_have_moved() {
+    on_every_path(&SHAPES, || async {
+        let takers = TakerProxy::create(ELEMENTS);
+        let mut expected = 0;
+        for length in [3, 30_000, 200, 9_000] {
+            let column = Dims::new([length, 3]).select((.., 1));
+            let numbers: Vec<u64> = (0..3 * length as u64).collect();
+            expected += ELEMENTS * numbers.iter().skip(1).step_by(3).sum::<u64>();
+            for element in 0..ELEMENTS {
+                takers.at(element).go();
+                takers.at(element).read(SendBuffer::from(numbers.clone()).only(&column));
+            }
+            takers.go();
+        }
+        chare::quiescence().await;
+        assert_eq!(total(&takers).await, expected);
+    });
+}
+
+/// Exchanges goods with all others and reads their prices where they were registered, and moves while either is under way.
+#[derive(Serialize, Deserialize)]
+struct Trader {
+    exchange: Exchange<u64>,
+    prices: SourceHandle<u64>,
+    rounds_left: u64,
+    done: Callback<u64>,
+}
+
+#[chare(array, migrate)]
+impl Trader {
+    #[entry]
+    fn new(exchange: Exchange<u64>, prices: SourceHandle<u64>) -> Self {
+        Self { exchange, prices, rounds_left: 0, done: Callback::ignore() }
+    }
+
+    #[entry]
+    fn trade(&mut self, rounds: u64, done: Callback<u64>) {
+        (self.rounds_left, self.done) = (rounds, done);
+        self.begin_round();
+    }
+
+    /// What trader `from` has for trader `to` in a round.
+    fn goods(&self, from: u64, to: u64) -> u64 {
+        self.rounds_left * 10_000 + from * 100 + to
+    }
+
+    fn begin_round(&mut self) {
+        let me = self.this_index();
+        let row: Vec<u64> = (0..ELEMENTS).map(|other| self.goods(me, other)).collect();
+        let one_each = Partition::blocks([ELEMENTS as usize], [ELEMENTS as usize]).expect("one for each");
+        let (row, column) = (Buffer::from(row), vec![0; ELEMENTS as usize]);
+        let traded = self.this_chare().traded_callback();
+        self.exchange.all_to_all(me, (row, &one_each), (column, &one_each), traded);
+        self.migrate_to(somewhere());
+    }
+
+    #[entry]
+    fn traded(&mut self, column: BufferMut<u64>) {
+        let me = self.this_index();
+        assert!(column.iter().copied().eq((0..ELEMENTS).map(|other| self.goods(other, me))), "{column:?}");
+        let room = BufferMut::zeroed(self.prices.len());
+        rget(&self.prices, room, self.this_chare().priced_callback()).expect("it is as long");
+        self.migrate_to(somewhere());
+    }
+
+    #[entry]
+    fn priced(&mut self, prices: BufferMut<u64>) {
+        assert!(prices.iter().copied().eq(0..prices.len() as u64));
+        self.rounds_left -= 1;
+        if self.rounds_left == 0 {
+            self.contribute(sum(1), self.done);
+        } else {
+            self.begin_round();
+        }
+    }
+}
+
+#[test]
+fn exchanges_and_gets_go_on_while_their_members_move() {
+    on_every_path(&SHAPES, || async {
+        for length in [10, 20_000] {
+            let prices = RegisteredSource::register((0..length).collect::<Vec<u64>>());
+            let traders = TraderProxy::create(ELEMENTS, Exchange::create(ELEMENTS), prices.handle());
+            let (traded, done) = chare::future();
+            traders.trade(5, done);
+            assert_eq!(traded.await, ELEMENTS);
+            drop(prices.deregister());
         }
     });
 }
