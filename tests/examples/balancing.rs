@@ -54,6 +54,11 @@ fn a_field_on_devices_is_swept_in_tiles_that_move_as_in_one_piece() {
     for devices in ["software", "software:2"] {
         finds_the_same("stencil2d", &format!("{tiles} +device {devices}"));
     }
+    // Between syncs, too, where calls with edges wait for tiles that a balancer asks how large they are.
+    for seed in [8, 15, 76] {
+        let moving = format!("+balancer random +balance_every 3ms +device software:2 +sim 3 +p 2 +seed {seed}");
+        pass("stencil2d", &format!("{tiles} +hosts {} {moving}", 1 + seed % 3));
+    }
 }
 
 #[test]

@@ -120,7 +120,9 @@ fn measure<C: Chare<Awaited: TravellingCalls> + Movable>(chare: &Rc<dyn AnyChare
         // What has no room is counted.
         codec::fill(&mut [], |out| {
             out.write(state)?;
-            chare.awaited().write(out)
+            let awaited = chare.awaited();
+            // It stays with calls that cannot leave.
+            if awaited.can_be_written() { awaited.write(out) } else { Ok(()) }
         })
     });
     bytes.ok().map(|bytes| bytes as u64)

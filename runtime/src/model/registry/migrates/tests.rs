@@ -254,8 +254,10 @@ fn a_call_with_elements_on_a_device_stays_in_its_process() {
     let here = cell();
     let buffer = DeviceBufferMut::<u8>::new(&Software::default().open(), 8).unwrap().freeze();
     let row = DeviceReceived::from_arrived(ArrivedArgument(Arrived::Device(buffer))).unwrap();
+    let alone = (MOVEMENT.measure)(&here);
     put(&here, Cell::of_device, [(0, row)]);
     assert!(here.is_free_to_move() && !(MOVEMENT.can_be_written)(&here));
+    assert!((MOVEMENT.measure)(&here) <= alone, "a balancer asks what would travel: not that call");
     let there = (MOVEMENT.seat)(identity(), leave(&here));
     assert_eq!(take(&there, Cell::of_device, None)[0].len(), 2);
     assert!((MOVEMENT.can_be_written)(&there));
