@@ -56,7 +56,8 @@ fn a_field_on_devices_is_swept_in_tiles_that_move_as_in_one_piece() {
     }
     // Between syncs, too, where calls with edges wait for tiles that a balancer asks how large they are.
     for seed in [8, 15, 76] {
-        let moving = format!("+balancer random +balance_every 3ms +device software:2 +sim 3 +p 2 +seed {seed}");
+        let moving =
+            format!("+balancer random +balance_every 3ms +device software:2 +sim 3 +p 2 +seed {seed}");
         pass("stencil2d", &format!("{tiles} +hosts {} {moving}", 1 + seed % 3));
     }
 }

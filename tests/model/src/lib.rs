@@ -113,11 +113,7 @@ mod sync {
     pub(crate) mod bell;
 
     #[path = "sparse.rs"]
-    #[expect(
-        dead_code,
-        unreachable_pub,
-        reason = "the network's interface has it, and the models use a part"
-    )]
+    #[expect(unreachable_pub, reason = "the network's interface has it")]
     pub(crate) mod sparse;
 }
 
