@@ -63,6 +63,8 @@ pub(super) fn go_on(pe: &Pe, Waited { begun, options, mut call, flaw }: Waited) 
         return fail(pe, call.entry, cause);
     }
     pe.run_of(options.within(), options.due_at(), || invoke(pe, chare, call.entry, (&mut call).into()));
+    // It kept its element where it is.
+    pe.see_to_wishes();
 }
 
 fn fail(pe: &Pe, entry: &EntryRegistration, cause: String) {

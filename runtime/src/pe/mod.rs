@@ -335,7 +335,7 @@ impl Pe {
         }
     }
 
-    /// Has wishes that wait seen to, because a task has gone on: elements may be free now.
+    /// Has wishes that wait seen to, because what may have kept elements has gone on or is over: they may be free now.
     #[inline]
     pub(crate) fn see_to_wishes(&self) {
         if self.wishes.are_waiting() {

@@ -38,6 +38,11 @@ pub(crate) const SERVICE: Service = Service {
     ..Service::named(ID, "tags of posted buffers")
 };
 
+/// Has wishes to move seen to, because a buffer that kept an element on its node waits no more.
+fn let_go() {
+    Pe::try_current(|pe| pe.see_to_wishes());
+}
+
 /// Whether a chare is an element that may move.
 fn may_move(pe: &Pe, target: Target) -> bool {
     let Target::Member(id, _) = target else { return false };
@@ -205,6 +210,7 @@ impl Tags {
                 };
                 // Unlocked: the call may start here.
                 drop(outstanding);
+                let_go();
                 match fits(given.bytes / size_of::<T>(), post.len()) {
                     Ok(()) => {
                         post.into_slot().fill(given.into());
@@ -224,6 +230,7 @@ impl Tags {
             _ => return None,
         }
         let Outstanding::Buffer { given, .. } = waiting.remove() else { unreachable!("just looked at") };
+        let_go();
         BufferMut::from_memory(given.memory).ok()
     }
 }
