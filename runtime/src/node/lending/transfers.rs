@@ -6,12 +6,13 @@ use crate::node::lending::tokens::Tokens;
 use chare_lrts::reach::{PiecewiseCopy, Reach};
 use chare_lrts::spin_lock::SpinMutex;
 use chare_lrts::{
-    Completion, Get, Held, Lrts, Memory, MemoryId, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Runs,
-    Token,
+    Completion, Get, Held, Lrts, Memory, MemoryId, MemoryMut, NodeId, Posted, Put, Refused, RegionKey,
+    Regions, Runs, Token,
 };
 use parking_lot::Mutex;
 use slab::Slab;
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -54,6 +55,22 @@ enum Operation {
     PutRuns(Put, Runs),
 }
 
+impl Operation {
+    /// The node whose memory it is about.
+    fn peer(&self) -> NodeId {
+        match self {
+            Self::Get(Get { key, .. })
+            | Self::Put(Put { key, .. })
+            | Self::GetRuns(Get { key, .. }, _)
+            | Self::PutRuns(Put { key, .. }, _) => key.node,
+        }
+    }
+}
+
+/// Gets and puts that found no room, by the node that has none for them. A peer that refuses one refuses those behind it: so a look for room costs
+/// one attempt at each peer, however many wait.
+type Waiting = BTreeMap<NodeId, VecDeque<Operation>>;
+
 /// The transfers of one node.
 #[derive(Default)]
 pub(crate) struct Transfers {
@@ -61,8 +78,8 @@ pub(crate) struct Transfers {
     cache: SpinMutex<Cache>,
     told_of_copies: AtomicBool,
     running: Mutex<Slab<Then>>,
-    refused: Mutex<VecDeque<Operation>>,
-    /// Length of `refused`, for the threads that poll.
+    refused: Mutex<Waiting>,
+    /// How many those are, for the threads that poll.
     refused_count: AtomicUsize,
 }
 
@@ -200,7 +217,15 @@ impl Transfers {
         network.copy_pieces(pieces, token);
     }
 
+    /// Posts an operation, behind those that wait for room at the same peer.
     fn start(&self, network: &dyn Lrts, operation: Operation) -> Status {
+        if self.has_refused()
+            && let Some(waiting) = self.refused.lock().get_mut(&operation.peer())
+        {
+            self.refused_count.fetch_add(1, Ordering::Relaxed);
+            waiting.push_back(operation);
+            return Status::Pending;
+        }
         match post(network, operation) {
             Ok(Posted::Pending) => Status::Pending,
             Ok(Posted::Done(completion)) => {
@@ -209,9 +234,8 @@ impl Transfers {
             }
             Err(operation) => {
                 chare_lrts::sometimes!("a get or put found no room");
-                let mut refused = self.refused.lock();
-                refused.push_back(operation);
-                self.refused_count.store(refused.len(), Ordering::Relaxed);
+                self.refused_count.fetch_add(1, Ordering::Relaxed);
+                self.refused.lock().entry(operation.peer()).or_default().push_back(operation);
                 Status::Pending
             }
         }
@@ -223,17 +247,42 @@ impl Transfers {
         then.expect("every operation completes once")(completion);
     }
 
-    /// Posts the operations again that found no room. Returns whether any started.
+    /// Posts operations again that found no room, for each peer as many as it takes. Returns whether any started.
     pub(crate) fn retry(&self, network: &dyn Lrts) -> bool {
         if !self.has_refused() {
             return false;
         }
-        let waiting = self.take_refused();
-        let before = waiting.len();
-        for operation in waiting {
-            let _ = self.start(network, operation);
+        let peers: Vec<NodeId> = self.refused.lock().keys().copied().collect();
+        let mut has_started = false;
+        for peer in peers {
+            while let Some(operation) = self.next_refused_by(peer) {
+                match post(network, operation) {
+                    Ok(Posted::Pending) => {}
+                    Ok(Posted::Done(completion)) => self.complete(completion),
+                    Err(operation) => {
+                        self.refused_count.fetch_add(1, Ordering::Relaxed);
+                        self.refused.lock().entry(peer).or_default().push_front(operation);
+                        break;
+                    }
+                }
+                has_started = true;
+            }
         }
-        self.refused_count.load(Ordering::Relaxed) < before
+        has_started
+    }
+
+    /// Takes out the operation that waits longest for room at a peer.
+    fn next_refused_by(&self, peer: NodeId) -> Option<Operation> {
+        let mut refused = self.refused.lock();
+        let Entry::Occupied(mut waiting) = refused.entry(peer) else { return None };
+        let operation = waiting.get_mut().pop_front();
+        if waiting.get().is_empty() {
+            waiting.remove();
+        }
+        if operation.is_some() {
+            self.refused_count.fetch_sub(1, Ordering::Relaxed);
+        }
+        operation
     }
 
     /// Drops the loans and operations that will never complete, when the job is over: their closures hold on to the node.
@@ -242,7 +291,7 @@ impl Transfers {
         drop((self.lent.take_all(), running, self.take_refused()));
     }
 
-    fn take_refused(&self) -> VecDeque<Operation> {
+    fn take_refused(&self) -> Waiting {
         let mut refused = self.refused.lock();
         self.refused_count.store(0, Ordering::Relaxed);
         std::mem::take(&mut *refused)
@@ -251,7 +300,8 @@ impl Transfers {
     /// Operations that are not over, in words, if there are any.
     #[cfg(feature = "sim")]
     pub(crate) fn unfinished(&self) -> Option<String> {
-        let (running, refused) = (self.running.lock().len(), self.refused.lock().len());
+        let running = self.running.lock().len();
+        let refused: usize = self.refused.lock().values().map(VecDeque::len).sum();
         (running + refused > 0).then(|| format!("{running} gets and puts under way, {refused} without room"))
     }
 
