@@ -5,6 +5,7 @@
 //! cargo run --release --example ddtbench -- +n 2 --verify
 //! cargo run --release --example ddtbench -- +p 2 --kernel NAS_MG_x --kernel FFT2 --repeats 1000
 //! cargo run --release --example ddtbench -- +n 2 --csv ddtbench.csv --plot ddtbench.svg
+//! cargo run --release --example ddtbench -- +n 2 --memory device --kernel MILC_su3_zd +device software
 //! ```
 //! By `layout`, all arrays of a kernel are one argument, each with what is selected of it, and land where the receiver's layouts say: no
 //! loop packs, and where memory is reached nothing is packed. By `manual`, loops pack into a buffer, which is a contiguous argument, and
@@ -14,21 +15,29 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `rally` | what is played, and how far |
 //! | `player` | the two chares, and the ways of sending |
+//! | `device_player` | the same for arrays on devices |
 //! | `verified` | what must have landed |
 //! | `report`, `plot` | table, CSV, SVG |
 //!
 //! The kernels stand in `chare_examples::ddtbench`.
 
+mod device_player;
 mod player;
 mod plot;
+mod rally;
 mod report;
 mod verified;
 
+use chare::Program;
 use chare_examples::ddtbench::{Kernel, Precision, kernels};
-use clap::Parser;
+use chare_examples::start;
 use clap::builder::PossibleValuesParser;
-use player::{KERNELS, Plan, Players};
+use clap::{Parser, ValueEnum};
+use device_player::DevicePlayers;
+use player::HostPlayers;
+use rally::{KERNELS, Plan, Players, conduct};
 use report::{Report, Row};
 use std::error::Error;
 use std::path::PathBuf;
@@ -47,6 +56,9 @@ struct Options {
     /// Round trips of each way; large kernels make fewer
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     repeats: u32,
+    /// Where arrays lie
+    #[arg(long, value_enum, default_value_t = Memory::Host)]
+    memory: Memory,
     /// Compare every element of all arrays, before and after what is timed
     #[arg(long)]
     verify: bool,
@@ -56,6 +68,14 @@ struct Options {
     /// Draw how much longer packing by hand takes as an SVG
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Memory {
+    /// In the memory of hosts
+    Host,
+    /// On the devices of the players' PEs; on software devices without `+device`
+    Device,
 }
 
 fn names() -> Vec<&'static str> {
@@ -74,7 +94,19 @@ impl Options {
 }
 
 async fn measure(options: &Options) -> Result<(), Box<dyn Error>> {
-    let (singles, doubles) = (Players::<f32>::create(), Players::<f64>::create());
+    match options.memory {
+        Memory::Host => measure_by(options, HostPlayers::<f32>::create(), HostPlayers::<f64>::create()).await,
+        Memory::Device => {
+            measure_by(options, DevicePlayers::<f32>::create(), DevicePlayers::<f64>::create()).await
+        }
+    }
+}
+
+async fn measure_by(
+    options: &Options,
+    singles: impl Players,
+    doubles: impl Players,
+) -> Result<(), Box<dyn Error>> {
     let mut report = Report::begin()?;
     let is_asked_for =
         |kernel: &Kernel| options.kernel.is_empty() || options.kernel.iter().any(|name| *name == kernel.name);
@@ -82,8 +114,8 @@ async fn measure(options: &Options) -> Result<(), Box<dyn Error>> {
     for (number, kernel) in asked_for {
         let plan = options.plan(number, kernel);
         let times_us = match kernel.precision {
-            Precision::Single => singles.play(plan).await,
-            Precision::Double => doubles.play(plan).await,
+            Precision::Single => conduct(&singles, plan).await,
+            Precision::Double => conduct(&doubles, plan).await,
         };
         report.row(Row { kernel, times_us })?;
     }
@@ -100,11 +132,17 @@ async fn measure(options: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 fn main() -> ExitCode {
-    chare_examples::start::check(|options: Options| async move {
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let options: Options = start::parse(program.arguments());
+    let program = if options.memory == Memory::Device { start::with_devices(program) } else { program };
+    program.run(|_arguments| async move {
         let measured = measure(&options).await;
         if let Err(error) = &measured {
             eprintln!("{error}");
         }
-        measured.is_ok()
+        chare::exit(i32::from(measured.is_err()));
     })
 }

@@ -1,44 +1,10 @@
 //! Players: two chares that send to each other what a kernel selects, in place or packed by hand.
-//!
-//! 1. `prepare` gives both players the arrays of a kernel: sources, and targets of zeros.
-//! 2. Player 0 `begin`s; each player answers what it has received, the way it came, with its own sources; player 0 takes the time from its
-//!    play to the answer.
-//! 3. The message-driven loop is the measurement, as in `pingpong`. Transfers that are checked, before it and after it, are not timed.
 
+use crate::rally::{KERNELS, Plan, Players, Rally, Way, apart};
 use crate::verified::{check_and_clear, number, packed_by, shared, slices};
 use chare::prelude::*;
-use chare::{ArrayOptions, Instantiated, Landing, Layout, Several, SeveralMut};
-use chare_examples::ddtbench::{End, Kernel, Number, kernels};
-use chare_examples::pair::partner;
-use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
-use std::time::Instant;
-
-/// All kernels, the same in each process.
-pub(crate) static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(kernels);
-
-/// Round trips that are checked, each time: the first finds targets of zeros or of those before, the second zeros.
-const CHECKED: u32 = 2;
-
-/// A way of sending.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) enum Way {
-    /// All arrays by layouts, to where layouts say.
-    Layout,
-    /// A buffer packed and unpacked by hand.
-    Manual,
-}
-
-/// What is played.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Plan {
-    /// Its number.
-    pub(crate) kernel: usize,
-    /// Round trips that count, of each way.
-    pub(crate) repeats: u32,
-    /// Whether to compare all arrays before and after.
-    pub(crate) verify: bool,
-}
+use chare::{Instantiated, Landing, Layout, Several, SeveralMut};
+use chare_examples::ddtbench::{End, Kernel, Number};
 
 /// One player's arrays of a kernel.
 struct Arrays<T: Number> {
@@ -86,13 +52,7 @@ impl<T: Number> Arrays<T> {
 
 pub(crate) struct Player<T: Number> {
     arrays: Option<Arrays<T>>,
-    /// Whether all arrays are compared after each transfer.
-    is_checked: bool,
-    /// Round trips to go, at player 0.
-    left: u32,
-    begun: Instant,
-    round_trips_ns: Vec<u64>,
-    done: Callback<Vec<u64>>,
+    rally: Rally,
 }
 
 chare::instantiate!(Player<f32>, Player<f64>);
@@ -101,11 +61,9 @@ chare::instantiate!(Player<f32>, Player<f64>);
 impl<T: Number> Player<T> {
     #[entry]
     pub(crate) fn new() -> Self {
-        let (begun, done) = (chare::now(), Callback::ignore());
-        Self { arrays: None, is_checked: false, left: 0, begun, round_trips_ns: Vec::new(), done }
+        Self { arrays: None, rally: Rally::new() }
     }
 
-    /// Makes the arrays of a kernel; a broadcast. `ready` learns when both players can begin.
     #[entry]
     fn prepare(&mut self, plan: Plan, ready: Callback<()>) {
         // Those of the kernel before go first: the largest need not be there twice.
@@ -114,17 +72,15 @@ impl<T: Number> Player<T> {
         self.contribute(barrier(), ready);
     }
 
-    /// Whether to compare from now on; a broadcast. `ready` learns when both players know.
     #[entry]
     fn check(&mut self, is_checked: bool, ready: Callback<()>) {
-        self.is_checked = is_checked;
+        self.rally.is_checked = is_checked;
         self.contribute(barrier(), ready);
     }
 
-    /// Plays so many round trips; `done` receives their times.
     #[entry]
     fn begin(&mut self, way: Way, round_trips: u32, done: Callback<Vec<u64>>) {
-        (self.left, self.done) = (round_trips, done);
+        self.rally.begin(round_trips, done);
         self.play(way);
     }
 
@@ -168,27 +124,22 @@ impl<T: Number> Player<T> {
     }
 
     fn go_on(&mut self, way: Way) {
-        let is_first = self.this_index() == 0;
-        if is_first {
-            self.round_trips_ns.push((chare::now() - self.begun).as_nanos() as u64);
-            self.left -= 1;
-        }
-        if self.is_checked
+        let player = self.this_index();
+        self.rally.receive(player);
+        if self.rally.is_checked
             && let Err(difference) = self.arrays.as_mut().expect("prepared").check()
         {
             eprintln!("{way:?}: {difference}");
             chare::exit(1);
             return;
         }
-        if is_first && self.left == 0 {
-            self.done.send(std::mem::take(&mut self.round_trips_ns));
-        } else {
+        if self.rally.goes_on(player) {
             self.play(way);
         }
     }
 
     fn play(&mut self, way: Way) {
-        self.begun = chare::now();
+        self.rally.play();
         let other = self.this_collection().at(1 - self.this_index());
         let arrays = self.arrays.as_mut().expect("prepared");
         if way == Way::Manual {
@@ -206,59 +157,30 @@ impl<T: Number> Player<T> {
 }
 
 /// Both players, from outside.
-pub(crate) struct Players<T: Number>(PlayerProxy<T>);
+pub(crate) struct HostPlayers<T: Number>(PlayerProxy<T>);
 
-impl<T: Number> Players<T>
+impl<T: Number> HostPlayers<T>
 where
     Player<T>: Instantiated,
 {
-    /// Player 0 on PE 0, player 1 on its partner.
     pub(crate) fn create() -> Self {
-        let partner = partner();
-        let place = move |index| if index == 0 { PeId(0) } else { partner };
-        Self(PlayerProxy::create(ArrayOptions::new(2).place_by(place)))
-    }
-
-    /// Plays a kernel both ways: the medians of one-way times, in microseconds, by layouts and by hand.
-    pub(crate) async fn play(&self, plan: Plan) -> [f64; 2] {
-        self.both(|ready| self.0.prepare(plan, ready)).await;
-        let mut medians = [0.0; 2];
-        for (way, median) in [Way::Layout, Way::Manual].into_iter().zip(&mut medians) {
-            let warm_up = plan.repeats / 10 + 1;
-            self.verify(plan, way).await;
-            let times = self.round_trips(way, warm_up + plan.repeats).await;
-            self.verify(plan, way).await;
-            *median = median_us(&times[warm_up as usize..]);
-        }
-        medians
-    }
-
-    async fn verify(&self, plan: Plan, way: Way) {
-        if plan.verify {
-            self.both(|ready| self.0.check(true, ready)).await;
-            self.round_trips(way, CHECKED).await;
-            self.both(|ready| self.0.check(false, ready)).await;
-        }
-    }
-
-    async fn round_trips(&self, way: Way, count: u32) -> Vec<u64> {
-        let (times, done) = chare::future();
-        self.0.at(0).begin(way, count, done);
-        times.await
-    }
-
-    /// Tells both players something, and waits until they know.
-    async fn both(&self, tell: impl FnOnce(Callback<()>)) {
-        let (both_ready, ready) = chare::future();
-        tell(ready);
-        both_ready.await;
+        Self(PlayerProxy::create(apart()))
     }
 }
 
-/// Half of the median of round trips.
-fn median_us(round_trips_ns: &[u64]) -> f64 {
-    let mut sorted = round_trips_ns.to_vec();
-    sorted.sort_unstable();
-    let (below, above) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
-    (below + above) as f64 / 4.0 / 1000.0
+impl<T: Number> Players for HostPlayers<T>
+where
+    Player<T>: Instantiated,
+{
+    fn prepare(&self, plan: Plan, ready: Callback<()>) {
+        self.0.prepare(plan, ready);
+    }
+
+    fn check(&self, is_checked: bool, ready: Callback<()>) {
+        self.0.check(is_checked, ready);
+    }
+
+    fn begin(&self, way: Way, round_trips: u32, done: Callback<Vec<u64>>) {
+        self.0.at(0).begin(way, round_trips, done);
+    }
 }

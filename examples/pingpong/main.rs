@@ -8,6 +8,7 @@
 //! cargo run --release --example pingpong -- +n 2 +nolocal                  whatever path the `+options` lead to
 //! mpirun -n 2 target/release/examples/pingpong --path mpi                  over MPI (`--features mpi`), under its launcher
 //! cargo run --release --example pingpong -- --memory device +n 2 +device software   buffers on devices
+//! cargo run --release --example pingpong -- --footprint +n 2               memory in the place of times
 //! cargo run --release --example pingpong -- --table charm --csv            Charm++'s columns, with its defaults
 //! cargo run --release --example pingpong -- --table charm --min 1024 --max 8192 --iterations 2 --large-iterations 1
 //! ```
@@ -18,6 +19,7 @@
 //! | `options` | the command line, and the paths between the players |
 //! | `driver` | runs this program once per path |
 //! | `tables` | the rounds of each table, and the numbers that it makes of the times |
+//! | `footprint` | how much memory each way takes |
 //! | `measure` | all sizes and all rounds, in their order |
 //! | `round` | a round, and its times |
 //! | `rally` | how far a player is in its round |
@@ -28,6 +30,7 @@
 
 mod device_player;
 mod driver;
+mod footprint;
 mod measure;
 mod options;
 mod pattern;
@@ -48,6 +51,9 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     let options = Options::from_arguments(program.arguments());
+    if options.footprint && options.weigh.is_none() && (program.nodes() > 1 || options.path.is_some()) {
+        return footprint::run(&options);
+    }
     let Some(path) = options.path else {
         // Launched nodes measure: their launcher has decided who they are.
         return if program.nodes() == 1 && !program.is_launched() {

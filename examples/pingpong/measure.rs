@@ -5,7 +5,7 @@ use crate::options::{Memory, Options, Path};
 use crate::player::Players;
 use crate::plot;
 use crate::report::{Header, Report, Row};
-use crate::round::Round;
+use crate::round::{Mode, Outcome, Round};
 use crate::tables::Iterations;
 use chare::{NodeId, devices};
 use chare_examples::pair::partner;
@@ -16,6 +16,15 @@ use std::error::Error;
 enum Pair {
     Host(Players),
     Device(DevicePlayers),
+}
+
+impl Pair {
+    async fn play(&self, round: Round) -> Outcome {
+        match self {
+            Self::Host(players) => players.play(round).await,
+            Self::Device(players) => players.play(round).await,
+        }
+    }
 }
 
 /// Measures and prints everything.
@@ -32,6 +41,13 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         Memory::Host => Pair::Host(Players::create(partner)),
         Memory::Device => Pair::Device(DevicePlayers::create(partner)),
     };
+    if let Some(way) = options.weigh {
+        let mode = if options.path.is_none_or(Path::wants_pool) { Mode::Pool } else { Mode::Registered };
+        let [size] = options.sizes()[..] else { return Err("one size at a time is weighed".into()) };
+        let round = Round { way, mode, size, iterations: options.iterations(), verify: false };
+        println!("{}", players.play(round).await.grown_bytes);
+        return Ok(());
+    }
     let partner_node = NodeId(partner.0 / (chare::pes() / chare::nodes()));
     let pool = options.path.is_none_or(Path::wants_pool);
     let path = chare::path_to(partner_node);
@@ -58,10 +74,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             bar.set_message(format!("{size} bytes, {way:?}, {mode:?}"));
             let iterations = warm_up + counted;
             let round = Round { way: *way, mode: *mode, size, iterations, verify: options.verify };
-            let mut outcome = match &players {
-                Pair::Host(players) => players.play(round).await,
-                Pair::Device(players) => players.play(round).await,
-            };
+            let mut outcome = players.play(round).await;
             outcome.skip(warm_up as usize);
             outcomes.push(outcome);
             report.count(u64::from(iterations) * 2, size);

@@ -1,5 +1,6 @@
 //! Command line, and the paths between the players.
 
+use crate::round::Way;
 use crate::tables::Table;
 use chare::ReachOptions;
 use chare_examples::start;
@@ -23,13 +24,13 @@ pub(crate) struct Options {
     /// The path between the players; without it, what the `+options` lead to
     #[arg(long, value_enum)]
     pub(crate) path: Option<Path>,
-    /// The smallest buffer in bytes, such as 2KiB [default: 2KiB; charm: 32]
+    /// The smallest buffer in bytes, such as 2KiB [default: 2KiB; footprint: 1MiB; charm: 32]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     min: Option<usize>,
     /// The largest buffer in bytes; sizes double up to it [default: 64MiB; charm: 32MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max: Option<usize>,
-    /// Round trips of small buffers [default: 400, large ones make fewer; charm: 1000, below 512KiB]
+    /// Round trips of small buffers [default: 400, large ones make fewer; footprint: 20; charm: 1000, below 512KiB]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     iterations: Option<u32>,
     /// Round trips from 512KiB on, charm only [default: 100]
@@ -41,6 +42,12 @@ pub(crate) struct Options {
     /// Print comma-separated values instead of a table
     #[arg(long)]
     pub(crate) csv: bool,
+    /// Print how much memory each of the thesis' ways takes, in the place of times
+    #[arg(long, conflicts_with_all = ["table", "memory", "verify", "plot"])]
+    pub(crate) footprint: bool,
+    /// Play this way alone, and print the bytes of memory that it took
+    #[arg(long, hide = true)]
+    pub(crate) weigh: Option<Way>,
     /// Draw the times as an SVG with logarithmic axes
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
@@ -72,6 +79,7 @@ impl Options {
 
     fn min(&self) -> usize {
         self.min.unwrap_or(match self.table() {
+            _ if self.footprint => 1 << 20,
             Table::Thesis | Table::Device => 2 << 10,
             Table::Charm => 32,
         })
@@ -88,6 +96,7 @@ impl Options {
     /// Round trips that count, of small buffers.
     pub(crate) fn iterations(&self) -> u32 {
         self.iterations.unwrap_or(match self.table() {
+            _ if self.footprint => 20,
             Table::Thesis | Table::Device => 400,
             Table::Charm => 1000,
         })

@@ -1,4 +1,4 @@
-//! The rally: how far a player is in its round, and what it sees of the times. All players have one, wherever their buffers are.
+//! The rally: how far a player is in its round, and what it sees of times and memory. All players have one, wherever their buffers are.
 //!
 //! 1. A round is prepared by both players; then player 0 `play`s, and player 1 plays back what it has received.
 //! 2. Player 0 takes the time from its play to its receipt.
@@ -8,6 +8,7 @@ use crate::pattern::Transfer;
 use crate::round::{Mode, Outcome, Round, Way};
 use chare::ArrayOptions;
 use chare::prelude::*;
+use std::fs;
 use std::time::Instant;
 
 /// A player's part of it.
@@ -19,6 +20,8 @@ pub(crate) struct Rally {
     sent: u32,
     received: u32,
     begun: Instant,
+    /// Memory of this process before there were buffers.
+    before: u64,
     done: Callback<Outcome>,
 }
 
@@ -27,10 +30,19 @@ impl Rally {
     pub(crate) fn new(player: u64) -> Self {
         let round = Round { way: Way::Regular, mode: Mode::Lazy, size: 0, iterations: 0, verify: false };
         let (outcome, done) = (Outcome::default(), Callback::ignore());
-        Self { round, outcome, player, sent: 0, received: 0, begun: chare::now(), done }
+        Self {
+            round,
+            outcome,
+            player,
+            sent: 0,
+            received: 0,
+            begun: chare::now(),
+            before: memory("VmRSS:"),
+            done,
+        }
     }
 
-    /// The next round.
+    /// The next round, whose buffers are still to be made.
     pub(crate) fn prepare(&mut self, round: Round) {
         (self.round, self.sent, self.received) = (round, 0, 0);
     }
@@ -61,6 +73,7 @@ impl Rally {
         if self.player == 0 {
             self.outcome.round_trips_ns.push(nanoseconds(self.begun));
             if self.received == self.round.iterations {
+                self.outcome.grown_bytes = memory("VmHWM:").saturating_sub(self.before);
                 self.done.send(std::mem::take(&mut self.outcome));
                 return false;
             }
@@ -89,4 +102,12 @@ pub(crate) async fn conduct(
 
 pub(crate) fn nanoseconds(since: Instant) -> u64 {
     (chare::now() - since).as_nanos() as u64
+}
+
+/// Memory of this process, in bytes: what it has now (`VmRSS:`), or the most that it has had (`VmHWM:`).
+fn memory(field: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("a process can read its own status");
+    let told = status.lines().find_map(|line| line.strip_prefix(field));
+    let kibibytes = told.and_then(|told| told.split_whitespace().next()?.parse::<u64>().ok());
+    kibibytes.expect("the system tells how much memory a process has") << 10
 }

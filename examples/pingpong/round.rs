@@ -1,4 +1,4 @@
-//! Rounds: the way of sending, the buffers and the repetitions of a round, and its times.
+//! Rounds: the way of sending, the buffers and the repetitions of a round, and its times and memory.
 
 use chare::Registration;
 use chare::prelude::*;
@@ -70,13 +70,15 @@ pub(crate) struct Round {
     pub(crate) verify: bool,
 }
 
-/// The times that player 0 saw in a round.
+/// What player 0 saw in a round.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) round_trips_ns: Vec<u64>,
     /// With [`Way::GetRenewed`] alone.
     pub(crate) register_ns: Vec<u64>,
     pub(crate) deregister_ns: Vec<u64>,
+    /// How much more memory the process had at most than before there were buffers.
+    pub(crate) grown_bytes: u64,
 }
 
 impl Outcome {

@@ -1,6 +1,7 @@
 //! Start of a program that has options of its own: the same lines in every example.
 
 use chare::Program;
+use chare::devices::DeviceChoice;
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -41,4 +42,12 @@ where
         let is_right = main(options).await;
         chare::exit(i32::from(!is_right));
     })
+}
+
+/// The program on a software device, unless its options choose another: whoever has no GPU sees it run, too.
+pub fn with_devices(program: Program) -> Program {
+    match program.devices() {
+        DeviceChoice::Found => program.device(DeviceChoice::software(1)),
+        _ => program,
+    }
 }

@@ -22,7 +22,6 @@ mod sweep;
 mod tile;
 
 use chare::Program;
-use chare::devices::DeviceChoice;
 use chare::prelude::*;
 use chare_examples::start;
 use clap::Parser;
@@ -120,10 +119,5 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // Whoever has no GPU sees it run, too.
-    let devices = match program.devices() {
-        DeviceChoice::Found => DeviceChoice::software(1),
-        chosen => chosen.clone(),
-    };
-    program.device(devices).run(move |_arguments| run(problem, options.compare))
+    start::with_devices(program).run(move |_arguments| run(problem, options.compare))
 }

@@ -267,6 +267,21 @@ fn stencil2d_sweeps_fields_on_devices_as_one_loop_does() {
 }
 
 #[test]
+fn halos_of_26_neighbours_are_right_on_hosts_and_on_devices() {
+    let shapes = ["", "--side 5 --radius 5 --blocks 1 1 1 +p 2", "--blocks 3 1 2 --side 9 +n 2 +p 2"];
+    let paths = ["+n 2 +nolocal", "+n 2 +noshm", "+n 2 +lrts emulated", "+p 3 +shuffle 5"];
+    for memory in ["--memory host", "--memory device", "--memory device +device software:2"] {
+        for shape in shapes.iter().chain(&paths) {
+            let said = pass("halo", &format!("--exchanges 3 --side 12 {memory} {shape}"));
+            assert!(said.contains("all points are right"), "{memory} {shape}: {said}");
+        }
+    }
+    let too_deep = run("halo", "--side 3 --radius 4");
+    assert_eq!(too_deep.code, Some(2), "{too_deep:?}");
+    assert!(too_deep.stderr.contains("a block has only 3 points along an axis"), "{too_deep:?}");
+}
+
+#[test]
 fn a_product_of_matrices_is_put_together_from_its_tiles() {
     for shape in shapes_and_orders() {
         for matrix in ["--size 60 --tiles 3", "--size 65 --tiles 4", "--size 300 --tiles 2"] {
@@ -289,6 +304,16 @@ fn ddtbench_lands_every_kernel_where_it_belongs() {
     for path in ["", "+p 2", "+n 2 +nolocal", "+n 2 +noshm", "+n 2 +lrts emulated", "+n 3 +p 2 +shuffle 5"] {
         let said = pass("ddtbench", &format!("{some} --verify --repeats 3 {path}"));
         assert!(said.contains("verified 26 kernels both ways"), "{path}: {said}");
+    }
+}
+
+#[test]
+fn ddtbench_lands_kernels_on_devices_too() {
+    let names = ["MILC_su3_zd", "NAS_MG_x", "LAMMPS_atomic", "SPECFEM3D_oc", "SPECFEM3D_mt", "FFT2"];
+    let some = names.map(|name| format!("--kernel {name} ")).concat();
+    for path in ["+p 2", "+n 2", "+n 2 +hosts 2 +device software", "+p 2 +device software:2"] {
+        let said = pass("ddtbench", &format!("{some} --memory device --verify --repeats 2 {path}"));
+        assert!(said.contains("verified 24 kernels both ways"), "{path}: {said}");
     }
 }
 
@@ -354,7 +379,7 @@ fn mistakes_are_answered_in_plain_words() {
 /// Examples that end by themselves, with arguments by which they are short. Not among them: `service`, which serves sockets and threads
 /// outside its job; `pingpong`, which measures paths between processes; and three of the zero-copy examples that move gigabytes.
 #[cfg(feature = "sim")]
-const SIMULATED: [(&str, &str); 33] = [
+const SIMULATED: [(&str, &str); 34] = [
     ("alltoall", "--messages 20 --burst 7"),
     ("amr", "--generations 8 --pairs 2 +balancer random"),
     ("balanced_stencil3d", "--blocks 3 --points 2 --sweeps 2 --steps 8 --every 2 +balancer rotate"),
@@ -363,6 +388,7 @@ const SIMULATED: [(&str, &str); 33] = [
     ("fft2d", ""),
     ("fib", "--n 16 --grain 8"),
     ("get_put_pingpong", ""),
+    ("halo", "--side 6 --exchanges 2 --memory device"),
     ("hello", ""),
     ("jacobi2d", "--columns 12 --rows 12 --accuracy 0.1"),
     ("kmeans", "--points 30 --chares 9"),

@@ -142,6 +142,27 @@ fn pingpong_passes_options_on_to_every_path() {
 }
 
 #[test]
+fn pingpong_weighs_each_way_in_a_job_of_its_own() {
+    for path in ["--path memcpy +p 2", "--path shm", "--path tcp +n 2"] {
+        let said = pass("pingpong", &format!("--footprint --min 8MiB --max 16MiB --csv {path}"));
+        let mut lines = said.lines();
+        assert_eq!(lines.next(), Some("path,bytes,regular,entry,regular+recv,entry+recv,get,put"), "{path}");
+        for (line, buffer) in lines.by_ref().take(2).zip([8.0, 16.0]) {
+            let cells: Vec<f64> =
+                line.split(',').skip(2).map(|cell| cell.parse().expect("a number")).collect();
+            // Each way has two buffers at least, and none has more than the players' and their copies.
+            assert!(
+                cells.len() == 6 && cells.iter().all(|mebibytes| (buffer..12.0 * buffer).contains(mebibytes)),
+                "{said}"
+            );
+        }
+        assert_eq!(lines.next(), None, "{said}");
+    }
+    let both = run("pingpong", "--footprint --table charm");
+    assert!(both.code == Some(2) && both.stderr.contains("cannot be used with"), "{both:?}");
+}
+
+#[test]
 fn pingpong_draws_its_times() {
     let file = format!("{}/times.svg", env!("CARGO_TARGET_TMPDIR"));
     pass("pingpong", &format!("--path memcpy --max 16KiB --iterations 2 --plot {file}"));

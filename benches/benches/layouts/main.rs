@@ -9,6 +9,7 @@
 //! | `falcon` | the same | lists of pieces in the place of layouts, as FALCON-X has them: `lists/mod.rs` |
 //! | `ddtbench` | the same, of what DDTBench's kernels select | as `send`: by hand, and by each MPI |
 //! | `repeated` | short messages by a layout, over and over | as many bytes side by side; by hand |
+//! | `window`, `windows` | many of those messages under way at once, one way and both ways | packed by hand; `MPI_Isend`, `MPI_Irecv` with the committed datatype |
 //! | `fresh` | a strided read of a neighbour's memory in a new arena | a second one of the same memory |
 //! | `private` | 1 MiB selected of private memory, side by side in the receiver's | a vector for each piece (`process_vm_readv`); everything around the pieces in one, and a pass from there |
 //! | `send`, with the feature `mpi` | the same | `MPI_Send`, `MPI_Recv` with the committed datatype, under the MPI's launcher |
@@ -35,6 +36,7 @@ mod rows;
 mod samples;
 mod shape;
 mod subject;
+mod windows;
 
 #[cfg(feature = "mpi")]
 use chare_benches::launcher::Mpi;
@@ -61,6 +63,7 @@ fn play(side: &str, rest: &[String]) -> Option<ExitCode> {
     let words: Vec<&str> = rest.iter().map(String::as_str).collect();
     let result = match (side, &words[..]) {
         ("send", [way, subject, ..]) => return messages::play(way, subject),
+        ("window", [way, subject, direction, ..]) => return windows::play(way, subject, direction),
         ("lists", [ways, shape, ..]) => return lists::play(ways, shape),
         ("fresh", [when, stride, ..]) => return fresh::play(when, stride),
         #[cfg(feature = "mpi")]

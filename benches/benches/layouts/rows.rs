@@ -73,6 +73,7 @@ pub(crate) fn all() -> Vec<Comparison> {
         }
     }
     rows.extend(crate::messages::rows::all());
+    rows.extend(crate::windows::all());
     rows.extend(crate::lists::rows::all());
     rows.extend(crate::ddtbench::rows::all());
     rows.extend(crate::fresh::all());

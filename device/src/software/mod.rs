@@ -49,11 +49,11 @@ pub struct Software {
 }
 
 impl Default for Software {
-    /// A gigabyte of memory, 64 MiB of it for staging, which processes can share and networks can register, and nothing goes wrong.
+    /// Four gigabytes of memory, and 64 MiB for staging, which processes can share and networks can register, and nothing goes wrong.
     fn default() -> Self {
         Self {
             ordinal: 0,
-            memory_bytes: 1 << 30,
+            memory_bytes: 4 << 30,
             pinned_bytes: 64 << 20,
             is_exportable: true,
             is_registrable: true,

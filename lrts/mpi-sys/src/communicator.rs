@@ -278,6 +278,48 @@ impl Communicator {
         self.library.check("MPI_Recv", code)
     }
 
+    /// Starts what [`Communicator::send_one`] does.
+    ///
+    /// # Errors
+    /// MPI's.
+    ///
+    /// # Safety
+    /// As there, until the request has ended.
+    pub unsafe fn isend_one(
+        &self,
+        address: *const u8,
+        datatype: &Committed,
+        target: u32,
+        tag: u32,
+    ) -> Result<Request, MpiError> {
+        let (from, target, tag) = (address.cast(), target as c_int, tag as c_int);
+        let (isend, kind, mut handle) = (self.library.functions.isend, datatype.0.handle, Handle(0));
+        // SAFETY: the caller's.
+        let code = unsafe { isend(from, 1, kind, target, tag, self.handle, &raw mut handle) };
+        self.library.check("MPI_Isend", code).map(|()| Request { handle })
+    }
+
+    /// Starts what [`Communicator::recv_one`] does.
+    ///
+    /// # Errors
+    /// MPI's.
+    ///
+    /// # Safety
+    /// As there, until the request has ended.
+    pub unsafe fn irecv_one(
+        &self,
+        address: *mut u8,
+        datatype: &Committed,
+        source: u32,
+        tag: u32,
+    ) -> Result<Request, MpiError> {
+        let (to, source, tag) = (address.cast(), source as c_int, tag as c_int);
+        let (irecv, kind, mut handle) = (self.library.functions.irecv, datatype.0.handle, Handle(0));
+        // SAFETY: the caller's.
+        let code = unsafe { irecv(to, 1, kind, source, tag, self.handle, &raw mut handle) };
+        self.library.check("MPI_Irecv", code).map(|()| Request { handle })
+    }
+
     /// How an operation ended, if it has; lets MPI go on with all others, too.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Calls that do not fit their entries, and contributions that do not fold.
+//! Calls that do not fit their entries or their chares, and contributions that do not fold.
 
 #![allow(unused)]
 
@@ -269,6 +269,46 @@ mod contributes_what_does_not_fold {
         let _ = sum(true);
         let _ = chare::bit_or(1.5);
         let _ = chare::logical_and(1);
+    }
+}
+
+mod of_a_trait_that_is_not_the_chares {
+    use chare::prelude::*;
+
+    #[entries]
+    trait Shape {
+        #[entry]
+        fn area(&self) -> f64;
+    }
+
+    struct Square(f64);
+
+    #[chare]
+    impl Square {
+        #[entry]
+        fn new(side: f64) -> Self {
+            Self(side)
+        }
+    }
+
+    impl Shape for Square {
+        fn area(&self) -> f64 {
+            self.0
+        }
+    }
+
+    struct Circle(f64);
+
+    #[chare]
+    impl Circle {
+        #[entry]
+        fn new(radius: f64) -> Self {
+            Self(radius)
+        }
+    }
+
+    fn misuse(circle: CircleProxy) {
+        ShapeProxy::of(&circle).area();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Traits of entries and their options.
+//! Traits of entries and their options, and local entries.
 
 #![allow(unused)]
 
@@ -88,6 +88,44 @@ mod trait_options {
     #[entries(extends = Solid)]
     impl Shape for Square {
         fn scale(&mut self, _by: f64) {}
+    }
+}
+
+mod local_entries {
+    use chare::prelude::*;
+
+    struct Cell {
+        row: Vec<f64>,
+    }
+
+    #[chare(array)]
+    impl Cell {
+        #[entry]
+        fn new() -> Self {
+            Self { row: Vec::new() }
+        }
+
+        #[entry(local)]
+        fn borrows(&self) -> &[f64] {
+            &self.row
+        }
+
+        #[entry(local)]
+        async fn waits(this: This<Self>) {}
+
+        #[entry(local, expedited)]
+        fn overtakes(&mut self) {}
+
+        #[entry(local)]
+        fn has_no_receiver() -> u8 {
+            0
+        }
+
+        #[entry(local)]
+        fn receives(&mut self, #[nocopy] row: Received<f64>) {}
+
+        #[entry(local)]
+        fn at(&mut self, (x, y): (u8, u8)) {}
     }
 }
 

@@ -1,4 +1,4 @@
-//! Receivers, parameters and results of entries.
+//! Receivers, parameters, results and names of entries.
 
 #![allow(unused)]
 
@@ -323,6 +323,46 @@ mod without_receiver {
 
         #[entry]
         fn step(iteration: u32) {}
+    }
+}
+
+mod named_like_a_callback {
+    use chare::prelude::*;
+
+    struct Cell;
+
+    #[chare(array)]
+    impl Cell {
+        #[entry]
+        fn new() -> Self {
+            Self
+        }
+
+        #[entry]
+        fn step(&mut self) {}
+
+        #[entry]
+        fn step_callback(&mut self) {}
+    }
+}
+
+mod named_like_a_proxy_method {
+    use chare::prelude::*;
+
+    struct Cell;
+
+    #[chare(array)]
+    impl Cell {
+        #[entry]
+        fn new() -> Self {
+            Self
+        }
+
+        #[entry]
+        fn at(&mut self) {}
+
+        #[entry]
+        fn clone(&mut self) {}
     }
 }
 

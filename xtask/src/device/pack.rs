@@ -1,6 +1,6 @@
 //! Gathering: the programs that test and measure devices, built in release and stripped, with the kernels' PTX and this program, in one folder.
 
-use super::parts::{BETWEEN_NODES, CONFORMANCE, DEVICES, IN_CHARES, PING_PONG, STENCIL};
+use super::parts::{BETWEEN_NODES, CONFORMANCE, DDTBENCH, DEVICES, HALO, IN_CHARES, PING_PONG, STENCIL};
 use crate::report::Report;
 use crate::step::{Finished, Outcome, built, root, target_directory};
 use serde_json::Value;
@@ -19,7 +19,7 @@ const PACKAGES: &str = "--release --package chare-device --package chare-tests -
 /// Cargo's commands, and what they build of it. `test` would make tests of the examples.
 const BUILDS: [(&str, &str); 2] = [
     ("test", "--no-run --test conformance --test devices --bench devices"),
-    ("build", "--example stencil2d --example pingpong"),
+    ("build", "--example stencil2d --example pingpong --example halo --example ddtbench"),
 ];
 
 /// A program of the folder, and where it comes from.
@@ -31,7 +31,7 @@ struct Gathered {
     target: (&'static str, &'static str),
 }
 
-const GATHERED: [Gathered; 7] = [
+const GATHERED: [Gathered; 9] = [
     Gathered { name: CONFORMANCE, package: "device", target: ("test", "conformance") },
     Gathered { name: BETWEEN_NODES, package: "tests", target: ("test", "conformance") },
     Gathered { name: IN_CHARES, package: "tests", target: ("test", "devices") },
@@ -39,6 +39,8 @@ const GATHERED: [Gathered; 7] = [
     Gathered { name: "on_devices", package: "tests", target: ("bin", "on_devices") },
     Gathered { name: STENCIL, package: "examples", target: ("example", "stencil2d") },
     Gathered { name: PING_PONG, package: "examples", target: ("example", "pingpong") },
+    Gathered { name: HALO, package: "examples", target: ("example", "halo") },
+    Gathered { name: DDTBENCH, package: "examples", target: ("example", "ddtbench") },
     Gathered { name: DEVICES, package: "benches", target: ("bench", "devices") },
 ];
 

@@ -14,6 +14,8 @@ const MEASURED: [&str; 8] = ["pack", "unpack", "step", "pipeline", "halo", "over
 const PING_PONGS: [(&str, &str); 2] =
     [("pingpong_one_process", "--path memcpy +p 2"), ("pingpong_two_processes", "+n 2")];
 const STENCILS: [(&str, &str); 2] = [("stencil_one_process", "+p 4"), ("stencil_two_processes", "+n 2 +p 2")];
+const HALOS: [(&str, &str); 2] = [("halo_one_process", "+p 2"), ("halo_two_processes", "+n 2")];
+const KERNELS: [(&str, &str); 2] = [("ddtbench_one_process", "+p 2"), ("ddtbench_two_processes", "+n 2")];
 
 /// All parts, for a kind of device, of the programs in a folder; `quick` has few lengths and samples.
 pub(super) fn all(folder: &Path, kind: &str, quick: bool) -> Vec<Part> {
@@ -41,12 +43,23 @@ pub(super) fn all(folder: &Path, kind: &str, quick: bool) -> Vec<Part> {
     for (name, layout) in STENCILS {
         let size = if quick { "--size 256 256 --steps 10" } else { "--size 4096 1024 --steps 200" };
         let command = program(STENCIL, &format!("{size} --compare {layout} +device {kind}"));
-        parts.push(Part { name, command, keeps: Keeps::Said(rows::of_stencil) });
+        parts.push(Part { name, command, keeps: Keeps::Said(rows::of_exchanges) });
     }
     for (name, layout) in PING_PONGS {
         let sizes = if quick { "--min 32 --max 64KiB --iterations 20" } else { "--min 32 --max 8MiB" };
         let command = program(PING_PONG, &format!("--memory device --csv {sizes} {layout} +device {kind}"));
         parts.push(Part { name, command, keeps: Keeps::Said(rows::of_ping_pong) });
+    }
+    for (name, layout) in HALOS {
+        let size = if quick { "--side 16 --exchanges 4" } else { "--side 256 --exchanges 20" };
+        let command =
+            program(HALO, &format!("--memory device {size} --blocks 2 1 1 {layout} +device {kind}"));
+        parts.push(Part { name, command, keeps: Keeps::Said(rows::of_exchanges) });
+    }
+    for (name, layout) in KERNELS {
+        let some = if quick { "--kernel MILC_su3_zd --repeats 5" } else { "--repeats 50" };
+        let command = program(DDTBENCH, &format!("--memory device --verify {some} {layout} +device {kind}"));
+        parts.push(Part { name, command, keeps: Keeps::Said(rows::of_kernels) });
     }
     parts.extend(MEASURED.map(|name| {
         let command = program(DEVICES, &format!("--device {kind} {brief} {name}"));
@@ -59,7 +72,7 @@ fn smi_is_here() -> bool {
     Command::new("nvidia-smi").arg("-L").output().is_ok_and(|listed| listed.status.success())
 }
 
-/// The programs of the folder: the suite of devices, that of devices between nodes, the tests of devices in chares, the benchmark, and two
+/// The programs of the folder: the suite of devices, that of devices between nodes, the tests of devices in chares, the benchmark, and four
 /// examples.
 pub(super) const CONFORMANCE: &str = "conformance";
 pub(super) const BETWEEN_NODES: &str = "between_nodes";
@@ -67,6 +80,8 @@ pub(super) const IN_CHARES: &str = "in_chares";
 pub(super) const DEVICES: &str = "devices";
 pub(super) const STENCIL: &str = "stencil2d";
 pub(super) const PING_PONG: &str = "pingpong";
+pub(super) const HALO: &str = "halo";
+pub(super) const DDTBENCH: &str = "ddtbench";
 
 /// Where what was gathered lies: beside this program, if it was gathered, too.
 pub(super) fn folder() -> PathBuf {

@@ -1,4 +1,5 @@
-//! Rows of figures in what the examples print: those of the ping-pong, as comma-separated values, and those of the stencil, as sentences.
+//! Rows of figures in what the examples print: those of the ping-pong, as comma-separated values; those of DDTBench, as a table; and those of
+//! exchanges of halos, as sentences.
 
 use serde_json::{Value, json};
 
@@ -29,17 +30,32 @@ pub(super) fn of_ping_pong(said: &str) -> Result<Vec<Value>, String> {
     if rows.is_empty() { Err("a ping-pong without rows".to_owned()) } else { Ok(rows) }
 }
 
-/// What a step's exchange takes in each way, and how many lines of the program do it: `exchange BY: 12.5 us, 4096 bytes, 9 lines`.
-pub(super) fn of_stencil(said: &str) -> Result<Vec<Value>, String> {
+/// One way of what a kernel of DDTBench selects, in place and packed by hand: the last columns are bytes, both times, and their ratio.
+pub(super) fn of_kernels(said: &str) -> Result<Vec<Value>, String> {
+    let read = |line: &str| {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let [_name, .., bytes, layout, manual, _ratio] = cells[..] else { return None };
+        let (bytes, times) = (bytes.parse().ok()?, [layout.parse::<f64>().ok()?, manual.parse().ok()?]);
+        let sides = ["in place", "by hand"].into_iter().zip(times);
+        Some(sides.map(|(side, time_us)| row(side, (bytes, 8), time_us * 1e3)).collect::<Vec<_>>())
+    };
+    let rows: Vec<Value> = said.lines().filter_map(read).flatten().collect();
+    if rows.is_empty() { Err("a DDTBench without rows".to_owned()) } else { Ok(rows) }
+}
+
+/// What an exchange of halos takes in each way, and how many lines of the program do it, where it says so:
+/// `exchange BY: 12.5 us, 4096 bytes, 9 lines`.
+pub(super) fn of_exchanges(said: &str) -> Result<Vec<Value>, String> {
     let number =
         |text: Option<&str>| text.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
     let read = |line: &str| {
         let (side, told) = line.strip_prefix("exchange ")?.split_once(": ")?;
         let mut told = told.split(", ");
-        let (time_us, bytes, lines) =
-            (number(told.next())?, number(told.next())? as u64, number(told.next())? as u64);
+        let (time_us, bytes) = (number(told.next())?, number(told.next())? as u64);
         let mut row = row(side, (bytes, 8), time_us * 1e3);
-        row["lines"] = lines.into();
+        if let Some(lines) = number(told.next()) {
+            row["lines"] = (lines as u64).into();
+        }
         Some(row)
     };
     let rows: Vec<Value> = said.lines().filter_map(read).collect();
@@ -48,7 +64,7 @@ pub(super) fn of_stencil(said: &str) -> Result<Vec<Value>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_ping_pong, of_stencil};
+    use super::{of_exchanges, of_kernels, of_ping_pong};
 
     #[test]
     fn rows_are_read_from_tables_and_sentences() {
@@ -59,9 +75,17 @@ mod tests {
         assert!(of_ping_pong("path,bytes\n").is_err() && of_ping_pong("nothing").is_err());
 
         let said = "10 sweeps ..\nexchange by hand: 12.5 us, 4096 bytes, 30 lines\nexchange by nocopy arguments: 5.0 us, 4096 bytes, 9 lines\n";
-        let rows = of_stencil(said).expect("two sentences");
+        let rows = of_exchanges(said).expect("two sentences");
         assert_eq!((&rows[0]["side"], &rows[0]["lines"]), (&"by hand".into(), &30.into()));
         assert_eq!(rows[1]["median_ns"], 5000.0);
-        assert!(of_stencil("nothing").is_err());
+        let rows = of_exchanges("exchange by layouts: 5.0 us, 4096 bytes\n").expect("a sentence");
+        assert_eq!((&rows[0]["bytes"], rows[0].get("lines")), (&4096.into(), None));
+        assert!(of_exchanges("nothing").is_err());
+
+        let said = "kernel  size  bytes  layout us  manual us  manual/layout\nFFT2  1536x1536  9437184  986.59  3172.99  3.22\n";
+        let rows = of_kernels(said).expect("a row");
+        assert_eq!(rows.len(), 2);
+        assert_eq!((&rows[1]["side"], &rows[1]["median_ns"]), (&"by hand".into(), &3_172_990.0.into()));
+        assert!(of_kernels("nothing").is_err());
     }
 }
