@@ -51,9 +51,6 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     let options = Options::from_arguments(program.arguments());
-    if options.footprint && options.weigh.is_none() && (program.nodes() > 1 || options.path.is_some()) {
-        return footprint::run(&options);
-    }
     let Some(path) = options.path else {
         // Launched nodes measure: their launcher has decided who they are.
         return if program.nodes() == 1 && !program.is_launched() {
@@ -74,6 +71,9 @@ fn main() -> ExitCode {
 }
 
 fn play(program: Program, options: Options) -> ExitCode {
+    if options.footprint && options.weigh.is_none() {
+        return footprint::run(&options);
+    }
     program.run(|_arguments| async move {
         if let Err(error) = measure::run(&options).await {
             eprintln!("{error}");

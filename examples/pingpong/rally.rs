@@ -8,7 +8,7 @@ use crate::pattern::Transfer;
 use crate::round::{Mode, Outcome, Round, Way};
 use chare::ArrayOptions;
 use chare::prelude::*;
-use std::fs;
+use chare_examples::memory::{most_resident, resident};
 use std::time::Instant;
 
 /// A player's part of it.
@@ -30,16 +30,7 @@ impl Rally {
     pub(crate) fn new(player: u64) -> Self {
         let round = Round { way: Way::Regular, mode: Mode::Lazy, size: 0, iterations: 0, verify: false };
         let (outcome, done) = (Outcome::default(), Callback::ignore());
-        Self {
-            round,
-            outcome,
-            player,
-            sent: 0,
-            received: 0,
-            begun: chare::now(),
-            before: memory("VmRSS:"),
-            done,
-        }
+        Self { round, outcome, player, sent: 0, received: 0, begun: chare::now(), before: resident(), done }
     }
 
     /// The next round, whose buffers are still to be made.
@@ -73,7 +64,7 @@ impl Rally {
         if self.player == 0 {
             self.outcome.round_trips_ns.push(nanoseconds(self.begun));
             if self.received == self.round.iterations {
-                self.outcome.grown_bytes = memory("VmHWM:").saturating_sub(self.before);
+                self.outcome.grown_bytes = most_resident().saturating_sub(self.before);
                 self.done.send(std::mem::take(&mut self.outcome));
                 return false;
             }
@@ -102,12 +93,4 @@ pub(crate) async fn conduct(
 
 pub(crate) fn nanoseconds(since: Instant) -> u64 {
     (chare::now() - since).as_nanos() as u64
-}
-
-/// Memory of this process, in bytes: what it has now (`VmRSS:`), or the most that it has had (`VmHWM:`).
-fn memory(field: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").expect("a process can read its own status");
-    let told = status.lines().find_map(|line| line.strip_prefix(field));
-    let kibibytes = told.and_then(|told| told.split_whitespace().next()?.parse::<u64>().ok());
-    kibibytes.expect("the system tells how much memory a process has") << 10
 }

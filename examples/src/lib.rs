@@ -2,6 +2,7 @@
 
 pub mod ddtbench;
 pub mod loads;
+pub mod memory;
 pub mod pair;
 pub mod picture;
 pub mod ports;

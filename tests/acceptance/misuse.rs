@@ -49,7 +49,7 @@ fn what_a_simulated_job_has_not_is_refused() {
     refused("handover +sim 2 +p auto", &["`+p N`"]);
     refused("handover +sim 2 +noshm", &["a network of its own"]);
     refused("handover +sim 2 +pemap 0", &["leave out `+pemap`"]);
-    refused("handover +sim 10000", &["10000", "8192"]);
+    refused("handover +sim 20000", &["20000", "16384"]);
     refused("handover +seed 2", &["+sim"]);
     refused("handover +hosts 2", &["+sim"]);
     refused("handover +model loggops:L=1", &["+sim"]);

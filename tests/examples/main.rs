@@ -268,11 +268,12 @@ fn stencil2d_sweeps_fields_on_devices_as_one_loop_does() {
 
 #[test]
 fn halos_of_26_neighbours_are_right_on_hosts_and_on_devices() {
-    let shapes = ["", "--side 5 --radius 5 --blocks 1 1 1 +p 2", "--blocks 3 1 2 --side 9 +n 2 +p 2"];
-    let paths = ["+n 2 +nolocal", "+n 2 +noshm", "+n 2 +lrts emulated", "+p 3 +shuffle 5"];
-    for memory in ["--memory host", "--memory device", "--memory device +device software:2"] {
+    let shapes =
+        ["--side 12", "--side 5 --radius 5 --blocks 1 1 1 +p 2", "--side 9 --blocks 3 1 2 +n 2 +p 2"];
+    let paths = ["--side 12 +n 2 +nolocal", "--side 12 +n 2 +noshm", "--side 12 +p 3 +shuffle 5"];
+    for memory in ["host", "device", "device +device software:2"] {
         for shape in shapes.iter().chain(&paths) {
-            let said = pass("halo", &format!("--exchanges 3 --side 12 {memory} {shape}"));
+            let said = pass("halo", &format!("--exchanges 3 {shape} --memory {memory}"));
             assert!(said.contains("all points are right"), "{memory} {shape}: {said}");
         }
     }
@@ -309,11 +310,11 @@ fn ddtbench_lands_every_kernel_where_it_belongs() {
 
 #[test]
 fn ddtbench_lands_kernels_on_devices_too() {
-    let names = ["MILC_su3_zd", "NAS_MG_x", "LAMMPS_atomic", "SPECFEM3D_oc", "SPECFEM3D_mt", "FFT2"];
+    let names = ["MILC_su3_zd", "NAS_LU_y", "LAMMPS_atomic", "SPECFEM3D_oc", "SPECFEM3D_mt"];
     let some = names.map(|name| format!("--kernel {name} ")).concat();
-    for path in ["+p 2", "+n 2", "+n 2 +hosts 2 +device software", "+p 2 +device software:2"] {
+    for path in ["+p 2", "+n 2", "+n 2 +nolocal", "+p 2 +device software:2"] {
         let said = pass("ddtbench", &format!("{some} --memory device --verify --repeats 2 {path}"));
-        assert!(said.contains("verified 24 kernels both ways"), "{path}: {said}");
+        assert!(said.contains("verified 22 kernels both ways"), "{path}: {said}");
     }
 }
 

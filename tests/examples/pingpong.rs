@@ -143,7 +143,7 @@ fn pingpong_passes_options_on_to_every_path() {
 
 #[test]
 fn pingpong_weighs_each_way_in_a_job_of_its_own() {
-    for path in ["--path memcpy +p 2", "--path shm", "--path tcp +n 2"] {
+    for path in ["--path memcpy +p 2", "--path shm +n 2", "--path tcp +n 2"] {
         let said = pass("pingpong", &format!("--footprint --min 8MiB --max 16MiB --csv {path}"));
         let mut lines = said.lines();
         assert_eq!(lines.next(), Some("path,bytes,regular,entry,regular+recv,entry+recv,get,put"), "{path}");

@@ -11,7 +11,7 @@ use crate::lrts::{Completion, Lrts, NoRoom};
 use crate::peer_state::PeerState;
 use crate::region::Regions;
 use crate::sync::sparse::Sparse;
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sync::{AtomicU8, Ordering, fence};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -156,7 +156,7 @@ pub(super) struct Talks {
     /// By node.
     peers: Sparse<Peer>,
     /// By node: how far the exchange with it has come, a [`PeerState`]; it only grows.
-    states: Box<[AtomicU32]>,
+    states: Box<[AtomicU8]>,
     regions: Arc<Regions>,
     chunk_bytes_max: usize,
 }
@@ -164,7 +164,7 @@ pub(super) struct Talks {
 impl Talks {
     /// With so many nodes, in chunks of so many bytes at the most.
     pub(super) fn new(nodes: u32, regions: Arc<Regions>, chunk_bytes_max: usize) -> Self {
-        let states = (0..nodes).map(|_| AtomicU32::new(PeerState::Open as u32)).collect();
+        let states = (0..nodes).map(|_| AtomicU8::new(PeerState::Open as u8)).collect();
         Self { peers: Sparse::new(nodes as usize), states, regions, chunk_bytes_max }
     }
 
@@ -183,17 +183,17 @@ impl Talks {
     pub(super) fn is_open(&self, node: NodeId) -> bool {
         // With `end`: either this sees the new state, or that finds the talk.
         fence(Ordering::SeqCst);
-        self.states[node.index()].load(Ordering::Relaxed) == PeerState::Open as u32
+        self.states[node.index()].load(Ordering::Relaxed) == PeerState::Open as u8
     }
 
     /// Whether a peer is lost: nothing that it sends is read again.
     pub(super) fn is_lost(&self, node: NodeId) -> bool {
-        self.states[node.index()].load(Ordering::Acquire) == PeerState::Lost as u32
+        self.states[node.index()].load(Ordering::Acquire) == PeerState::Lost as u8
     }
 
     /// Ends the talk with a peer. Returns the completions of the operations that it leaves unfinished.
     pub(super) fn end(&self, node: NodeId, state: PeerState) -> Vec<Completion> {
-        self.states[node.index()].fetch_max(state as u32, Ordering::AcqRel);
+        self.states[node.index()].fetch_max(state as u8, Ordering::AcqRel);
         fence(Ordering::SeqCst);
         let Some(peer) = self.peers.get(node.index()) else { return Vec::new() };
         let mut talk = peer.talk.lock();

@@ -32,8 +32,8 @@ pub struct End {
     sent: Mutex<BTreeMap<NodeId, PathUse>>,
     nodes: u32,
     closing: AtomicBool,
-    /// Peers that have not said goodbye and were not lost.
-    open_peers: AtomicU32,
+    /// Peers that have said goodbye to this node, or were lost.
+    gone_peers: AtomicU32,
 }
 
 impl End {
@@ -46,7 +46,7 @@ impl End {
             sent: Mutex::default(),
             nodes,
             closing: AtomicBool::new(false),
-            open_peers: AtomicU32::new(nodes - 1),
+            gone_peers: AtomicU32::new(0),
         }
     }
 
@@ -92,11 +92,12 @@ impl Lrts for End {
             match load {
                 Load::Frame(channel, bytes) => hand_over(sink, source, channel, &bytes),
                 Load::Goodbye => {
-                    self.open_peers.fetch_sub(1, Ordering::Relaxed);
+                    self.gone_peers.fetch_add(1, Ordering::Relaxed);
                     sink.peer_closed(source);
                 }
+                Load::QuietGoodbye(_) => unreachable!("it waits nowhere to be taken"),
                 Load::Loss => {
-                    self.open_peers.fetch_sub(1, Ordering::Relaxed);
+                    self.gone_peers.fetch_add(1, Ordering::Relaxed);
                     let cause = "it was gone without a goodbye".to_owned();
                     sink.peer_lost(LrtsError::PeerLost { peer: source, backend: self.name(), cause });
                 }
@@ -134,12 +135,12 @@ impl Lrts for End {
         if self.closing.swap(true, Ordering::Relaxed) {
             return;
         }
-        let peers = (0..self.nodes).map(NodeId).filter(|peer| *peer != self.node);
-        peers.for_each(|peer| self.wires.say_goodbye(self.node, peer));
+        self.wires.say_goodbye(self.node);
     }
 
     fn is_closed(&self) -> bool {
-        self.closing.load(Ordering::Relaxed) && self.open_peers.load(Ordering::Relaxed) == 0
+        self.closing.load(Ordering::Relaxed)
+            && self.gone_peers.load(Ordering::Relaxed) + self.wires.heard_quietly(self.node) + 1 == self.nodes
     }
 }
 
@@ -302,6 +303,36 @@ mod tests {
             assert!(ends[0].is_closed(), "it waits for no lost peer");
         }
         assert!((1..40).contains(&whole), "some come whole: {whole} of 40");
+    }
+
+    /// Has node 1 of so many send node 0 a frame, loses a node if one is to be, and has all others say goodbye; returns how much arrives.
+    fn part(nodes: u32, lost: Option<NodeId>) -> usize {
+        let (wires, ambient) = (Wires::new(nodes, 5), Ambient::new(5, 0));
+        let ends: Vec<End> = (0..nodes).map(|node| End::new(NodeId(node), nodes, &wires)).collect();
+        let sent = ambient.within(0, 0, || ends[1].send(NodeId(0), Frame::runtime(&[7])));
+        sent.expect("there is room");
+        let is_there = |node: NodeId| Some(node) != lost;
+        lost.iter().for_each(|node| wires.lose(*node, 1));
+        ends.iter().filter(|end| is_there(end.node)).for_each(|end| ambient.within(10, 0, || end.shutdown()));
+        let (mut heard, mut arrivals) = (Heard::default(), 0);
+        let mut all_are_told = false;
+        while let Some(arrival) = wires.arrive() {
+            arrivals += 1;
+            ambient.within(arrival.moment, 0, || ends[arrival.target.index()].progress(&mut heard));
+            all_are_told |= wires.take_roomy().len() == nodes as usize;
+        }
+        assert!(ends.iter().all(|end| end.is_closed() == is_there(end.node)));
+        assert_eq!(all_are_told, nodes > 64, "who may be done is told when the last has left");
+        assert_eq!(heard.frames.len(), 1);
+        arrivals
+    }
+
+    #[test]
+    fn few_nodes_say_goodbye_to_each_other_and_many_to_those_that_they_have_met() {
+        assert_eq!(part(10, None), 1 + 10 * 9);
+        assert_eq!(part(100, None), 1 + 2 + 100);
+        assert_eq!(part(10, Some(NodeId(4))), 1 + 9 + 9 * 8);
+        assert_eq!(part(100, Some(NodeId(4))), 1 + 99 + 2 + 99);
     }
 
     #[test]

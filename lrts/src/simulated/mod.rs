@@ -8,6 +8,7 @@
 mod bursts;
 mod chance;
 mod end;
+mod goodbyes;
 mod model;
 mod wires;
 

@@ -3,7 +3,7 @@
 //!
 //! 1. Order is kept where [`Lrts`](crate::Lrts) promises it, and nowhere else: among frames of the runtime that one caller sends to one node,
 //!    and among all frames of one node to another on [`Channel::Emulated`]. All others overtake each other as their delays have it.
-//! 2. A goodbye arrives behind all that its node has sent to that peer.
+//! 2. A goodbye arrives behind all that its node has sent to that peer; at many that it has nothing to do with, [at once](Quiet).
 //! 3. Frames arrive by moment; those of one moment by the number of their node, and those of one node as they were sent.
 //! 4. A frame takes as long as the weather has it, or the model of the network, if there is one; then sending and receiving take time, too.
 //! 5. There is room for a bounded number of frames between two nodes, until they are taken. A sender that found none is told when there is.
@@ -13,6 +13,7 @@
 
 use super::bursts::Bursts;
 use super::chance::{Chance, Chances};
+use super::goodbyes::Quiet;
 use super::model::{Network, Traffic};
 use crate::ambient::caller::Caller;
 use crate::ambient::{clock, driven};
@@ -23,6 +24,7 @@ use parking_lot::Mutex;
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
 use rustc_hash::{FxHashMap, FxHasher};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -37,6 +39,8 @@ const LATE_ONE_IN: u64 = 64;
 pub(super) enum Load {
     Frame(Channel, Vec<u8>),
     Goodbye,
+    /// For all that do not hear it by themselves, as these do.
+    QuietGoodbye(Vec<NodeId>),
     /// The sender was lost.
     Loss,
 }
@@ -63,6 +67,8 @@ struct Node {
     is_lost: bool,
     /// Whether it has said goodbye, to all peers at once.
     has_left: bool,
+    /// Those with which it has exchanged frames, from the first one on.
+    met: Vec<NodeId>,
     sent: u64,
     arrived: VecDeque<(NodeId, Load)>,
 }
@@ -73,11 +79,12 @@ struct State {
     ways: FxHashMap<(NodeId, NodeId), Way>,
     /// When the last frame of a lane arrives.
     lanes: FxHashMap<Lane, u64>,
-    /// Senders for which there is room again.
+    /// Those that are to look at their network: senders for which there is room again, and all when the last has said goodbye.
     roomy: Vec<NodeId>,
     /// Senders that met a burst, and when it ends.
     held_up: Vec<(u64, NodeId)>,
     bursts: Bursts,
+    quiet: Quiet,
     dice: ChaCha8Rng,
     /// If a model describes the network.
     traffic: Option<Traffic>,
@@ -133,6 +140,7 @@ impl Wires {
             roomy: Vec::new(),
             held_up: Vec::new(),
             bursts,
+            quiet: Quiet::new(nodes),
             dice,
             traffic,
         };
@@ -159,11 +167,19 @@ impl Wires {
         let state = &mut *self.state.lock();
         let ((moment, source, _), (target, load)) = state.on_their_way.pop_first()?;
         let hash = load.hash();
-        state.nodes[target.index()].arrived.push_back((source, load));
+        match load {
+            Load::QuietGoodbye(told) => {
+                if state.quiet.arrive(source, &told) {
+                    state.look_all();
+                }
+            }
+            _ => state.nodes[target.index()].arrived.push_back((source, load)),
+        }
         Some(Arrival { moment, source, target, hash })
     }
 
-    /// The nodes that found no room before and for which there is some again: they are to look at their network.
+    /// The nodes that found no room before and for which there is some again, and those that may be done since all others have said goodbye: they are
+    /// to look at their network.
     pub fn take_roomy(&self) -> Vec<NodeId> {
         std::mem::take(&mut self.state.lock().roomy)
     }
@@ -183,7 +199,17 @@ impl Wires {
             state.held_up.push((until, source));
             return Err(NoRoom);
         }
-        let way = state.ways.entry((source, target)).or_default();
+        let has_met = state.ways.contains_key(&(target, source));
+        let way = match state.ways.entry((source, target)) {
+            Entry::Occupied(way) => way.into_mut(),
+            Entry::Vacant(way) => {
+                if !has_met {
+                    state.nodes[source.index()].met.push(target);
+                    state.nodes[target.index()].met.push(source);
+                }
+                way.insert(Way::default())
+            }
+        };
         if way.frames >= self.weather.room {
             way.is_refused = true;
             return Err(NoRoom);
@@ -206,22 +232,43 @@ impl Wires {
         Ok(())
     }
 
-    /// Says goodbye to a peer.
-    pub(super) fn say_goodbye(&self, source: NodeId, target: NodeId) {
+    /// Says goodbye to all peers.
+    pub(super) fn say_goodbye(&self, source: NodeId) {
         let state = &mut *self.state.lock();
-        if state.are_apart(source, target) {
+        if state.nodes[source.index()].is_lost {
             return;
         }
-        let now = clock::now_ns();
-        let arrives = match &state.traffic {
-            Some(traffic) => traffic.arrival_of_goodbye(now, source, target),
-            None => now + self.weather.delay_ns(0, &mut state.dice),
-        };
         state.nodes[source.index()].has_left = true;
-        // Most pairs of nodes of a large job have nothing else to say to each other.
-        let behind = state.ways.get(&(source, target)).map_or(0, |way| way.last);
-        let moment = arrives.max(behind);
-        state.set_out(moment, source, (target, Load::Goodbye));
+        let all = 0..state.nodes.len() as u32;
+        let is_quiet = state.quiet.is_possible();
+        let told = match is_quiet {
+            true => std::mem::take(&mut state.nodes[source.index()].met),
+            false => all.map(NodeId).filter(|peer| *peer != source).collect(),
+        };
+        let now = clock::now_ns();
+        for peer in &told {
+            if state.nodes[peer.index()].is_lost {
+                continue;
+            }
+            let arrives = match &state.traffic {
+                Some(traffic) => traffic.arrival_of_goodbye(now, source, *peer),
+                None => now + self.weather.delay_ns(0, &mut state.dice),
+            };
+            let behind = state.ways.get(&(source, *peer)).map_or(0, |way| way.last);
+            state.set_out(arrives.max(behind), source, (*peer, Load::Goodbye));
+        }
+        if is_quiet {
+            let arrives = match &state.traffic {
+                Some(traffic) => traffic.arrival_of_farthest_goodbye(now),
+                None => now + self.weather.delay_ns(0, &mut state.dice),
+            };
+            state.set_out(arrives, source, (source, Load::QuietGoodbye(told)));
+        }
+    }
+
+    /// Of how many goodbyes a node has heard that were not said to it alone.
+    pub(super) fn heard_quietly(&self, node: NodeId) -> u32 {
+        self.state.lock().quiet.heard(node)
     }
 
     /// Loses a node, which sends nothing from now on.
@@ -230,7 +277,12 @@ impl Wires {
         let node = &mut state.nodes[lost.index()];
         node.is_lost = true;
         node.arrived.clear();
-        state.on_their_way.retain(|_, (target, _)| *target != lost);
+        state
+            .on_their_way
+            .retain(|_, (target, load)| *target != lost || matches!(load, Load::QuietGoodbye(_)));
+        if !state.nodes[lost.index()].has_left && state.quiet.lose() {
+            state.look_all();
+        }
         for peer in (0..state.nodes.len() as u32).map(NodeId) {
             if peer == lost || state.nodes[peer.index()].is_lost {
                 continue;
@@ -278,6 +330,11 @@ impl State {
         [one, other].iter().any(|node| self.nodes[node.index()].is_lost)
     }
 
+    /// Has all nodes look at their network.
+    fn look_all(&mut self) {
+        self.roomy.extend((0..self.nodes.len() as u32).map(NodeId));
+    }
+
     fn set_out(&mut self, moment: u64, source: NodeId, load: (NodeId, Load)) {
         let node = &mut self.nodes[source.index()];
         node.sent += 1;
@@ -294,6 +351,7 @@ impl Load {
                 hasher.write(bytes);
             }
             Self::Goodbye => hasher.write_u8(u8::MAX),
+            Self::QuietGoodbye(_) => hasher.write_u8(u8::MAX - 2),
             Self::Loss => hasher.write_u8(u8::MAX - 1),
         }
         hasher.finish()

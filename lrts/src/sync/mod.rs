@@ -7,4 +7,4 @@ pub mod bell;
 pub mod sparse;
 pub mod spin_lock;
 
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};

@@ -38,6 +38,11 @@ impl Network {
     pub fn latency_ns(&self, source: u32, target: u32) -> u64 {
         self.loggops.latency_ns + u64::from(self.shape.further_links(source, target)) * self.hop_ns
     }
+
+    /// That between the nodes that are farthest from each other.
+    pub fn most_latency_ns(&self) -> u64 {
+        self.loggops.latency_ns + u64::from(self.shape.most_further_links()) * self.hop_ns
+    }
 }
 
 impl FromStr for Network {

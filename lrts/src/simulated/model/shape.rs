@@ -31,6 +31,16 @@ impl Shape {
         }
     }
 
+    /// How many links there are between the nodes that are farthest from each other beyond those between the nearest ones, where no place is empty.
+    pub fn most_further_links(&self) -> u32 {
+        match self {
+            Self::Flat => 0,
+            Self::Torus(sizes) => sizes.iter().map(|size| size / 2).sum::<u32>().saturating_sub(1),
+            Self::FatTree(_) => 4,
+            Self::Dragonfly(_) => 3,
+        }
+    }
+
     /// How many links there are between two nodes beyond those between the nearest ones.
     pub fn further_links(&self, source: u32, target: u32) -> u32 {
         if source == target {
@@ -139,12 +149,15 @@ mod tests {
     fn agrees(shape: &str, nodes: u32, vertices: u32, links: &[(u32, u32)], least: u32) {
         let shape: Shape = shape.parse().expect("it is a shape");
         assert_eq!(shape.nodes(), Some(nodes.into()));
+        let mut most = 0;
         for from in 0..nodes {
             for (to, links) in (0..nodes).zip(distances(links, vertices, from)) {
                 let further = links.saturating_sub(least);
                 assert_eq!(shape.further_links(from, to), further, "{shape}: {from} to {to}");
+                most = most.max(further);
             }
         }
+        assert_eq!(shape.most_further_links(), most, "{shape}");
     }
 
     #[test]

@@ -90,6 +90,11 @@ impl Traffic {
     pub(in crate::simulated) fn arrival_of_goodbye(&self, now: u64, source: NodeId, target: NodeId) -> u64 {
         now + self.network.latency_ns(source.0, target.0)
     }
+
+    /// When the one arrives at the peers that are farthest.
+    pub(in crate::simulated) fn arrival_of_farthest_goodbye(&self, now: u64) -> u64 {
+        now + self.network.most_latency_ns()
+    }
 }
 
 #[cfg(test)]

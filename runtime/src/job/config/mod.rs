@@ -48,7 +48,7 @@ pub enum Parsed {
 }
 
 /// The most nodes of a simulated job: each has a table of all others.
-const SIMULATED_NODES_MAX: u32 = 8_192;
+const SIMULATED_NODES_MAX: u32 = 16_384;
 
 /// Where the dashboard is served if nothing else is said: on a free port, for users of this host.
 const DASHBOARD_HERE: &str = "127.0.0.1:0";

@@ -323,3 +323,111 @@ fn post(network: &dyn Lrts, operation: Operation) -> Result<Posted, Operation> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Transfers;
+    use chare_lrts::{
+        Capabilities, Completion, Entering, Frame, Get, Lrts, Memory, MemoryMut, NoRoom, NodeId, Posted, Put,
+        Refused, RegionKey, Sink, TransferError,
+    };
+    use parking_lot::Mutex;
+    use std::collections::BTreeMap;
+    use std::os::fd::BorrowedFd;
+    use std::sync::Arc;
+
+    /// A network that has room for some gets from each peer, which are over at once, and notes who was asked.
+    #[derive(Default)]
+    struct Narrow {
+        room: Mutex<BTreeMap<NodeId, usize>>,
+        asked: Mutex<Vec<NodeId>>,
+    }
+
+    impl Lrts for Narrow {
+        fn name(&self) -> &'static str {
+            "narrow"
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            unreachable!("nobody asks for them")
+        }
+
+        fn send(&self, _: NodeId, _: Frame<'_>) -> Result<(), NoRoom> {
+            Err(NoRoom)
+        }
+
+        fn progress(&self, _: &mut dyn Sink) -> bool {
+            false
+        }
+
+        fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
+            let peer = get.key.node;
+            self.asked.lock().push(peer);
+            match self.room.lock().get_mut(&peer) {
+                Some(room) if *room > 0 => *room -= 1,
+                _ => return Err(Refused(get)),
+            }
+            let Get { token, len, into, .. } = get;
+            Ok(Posted::Done(Completion { token, result: Ok(len), memory: Some(into) }))
+        }
+
+        fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
+            Err(Refused(put))
+        }
+
+        fn view(
+            &self,
+            _: &RegionKey,
+            _: u64,
+            _: usize,
+            _: Entering,
+        ) -> Result<Option<Memory>, TransferError> {
+            Ok(None)
+        }
+
+        fn arm(&self) -> bool {
+            true
+        }
+
+        fn event_fd(&self) -> Option<BorrowedFd<'_>> {
+            None
+        }
+
+        fn shutdown(&self) {}
+
+        fn is_closed(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_look_for_room_is_one_attempt_at_each_peer_and_gets_end_in_order() {
+        let (transfers, network) = (Transfers::default(), Narrow::default());
+        let over: Arc<Mutex<Vec<(u32, usize)>>> = Arc::default();
+        let peers = [1, 2].map(NodeId);
+        for number in 0..100 {
+            for peer in peers {
+                let (over, key) =
+                    (Arc::clone(&over), RegionKey { node: peer, slot: 0, generation: 0, len: 1 });
+                let then = Box::new(move |_| over.lock().push((peer.0, number)));
+                let into = MemoryMut::heap_zeroed(1);
+                transfers.get(&network, (key, 0), (into, 1), then);
+            }
+        }
+        // Whoever comes later does not even ask.
+        assert_eq!(std::mem::take(&mut *network.asked.lock()), peers);
+        assert!(!transfers.retry(&network) && transfers.has_refused());
+        assert_eq!(std::mem::take(&mut *network.asked.lock()), peers);
+        network.room.lock().insert(peers[1], 3);
+        assert!(transfers.retry(&network));
+        assert_eq!(network.asked.lock().len(), 1 + 4);
+        assert_eq!(*over.lock(), [(2, 0), (2, 1), (2, 2)]);
+        network.room.lock().extend(peers.map(|peer| (peer, 1000)));
+        assert!(transfers.retry(&network) && !transfers.has_refused());
+        assert_eq!(over.lock().len(), 200);
+        for peer in peers {
+            let order = over.lock().iter().filter(|one| one.0 == peer.0).map(|one| one.1).collect::<Vec<_>>();
+            assert_eq!(order, (0..100).collect::<Vec<_>>());
+        }
+    }
+}
