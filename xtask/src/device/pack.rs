@@ -1,4 +1,5 @@
-//! Gathering: the programs that test and measure devices, built in release and stripped, with the kernels' PTX and this program, in one folder.
+//! Gathering: the programs that test and measure devices, built in release, stripped and compressed, with the kernels' PTX and this program, in
+//! one folder.
 
 use super::parts::{BETWEEN_NODES, CONFORMANCE, DDTBENCH, DEVICES, HALO, IN_CHARES, PING_PONG, STENCIL};
 use crate::report::Report;
@@ -75,8 +76,10 @@ fn gather(folder: &Path) -> Result<u64, String> {
     for (name, program) in &programs {
         let copy = folder.join(name);
         fs::copy(program, &copy).map_err(|error| named(program, error))?;
-        strip(&copy)?;
-        bytes += fs::metadata(&copy).map_err(|error| named(&copy, error))?.len();
+        done(Command::new("strip").arg(&copy), "binutils")?;
+        // What unpacks the others stays as it is.
+        let carried = if *name == "xtask" { copy } else { compressed(&copy)? };
+        bytes += fs::metadata(&carried).map_err(|error| named(&carried, error))?.len();
     }
     let ptx = root().join("device/kernels/step.ptx");
     bytes += fs::copy(&ptx, folder.join("step.ptx")).map_err(|error| named(&ptx, error))?;
@@ -116,36 +119,30 @@ fn find(
     found.ok_or_else(|| format!("cargo has built no {kind} `{target}` of {package}, for {name}"))
 }
 
-fn strip(program: &Path) -> Result<(), String> {
-    match Command::new("strip").arg(program).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("`strip {}`: {status}", program.display())),
-        Err(error) => Err(format!("strip: {error}: it is of the package binutils")),
-    }
+/// Puts `NAME.gz` in the place of a program.
+fn compressed(program: &Path) -> Result<PathBuf, String> {
+    done(Command::new("gzip").arg(program), "gzip")?;
+    Ok(program.with_extension("gz"))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{GATHERED, find};
-    use serde_json::json;
-    use std::path::Path;
+/// Puts the programs of a folder in the place of what [`pack`] made of them.
+///
+/// # Errors
+/// A folder that cannot be read, and what `gunzip` says.
+pub(super) fn unpack(folder: &Path) -> Result<(), String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    let packed = entries.flatten().map(|entry| entry.path());
+    for program in packed.filter(|path| path.extension().is_some_and(|extension| extension == "gz")) {
+        done(Command::new("gunzip").arg(program), "gzip")?;
+    }
+    Ok(())
+}
 
-    #[test]
-    fn programs_of_one_name_are_told_apart_by_their_packages() {
-        let message = |package: &str, kind: &str, executable: &str| {
-            json!({
-                "manifest_path": format!("/there/{package}/Cargo.toml"), "executable": executable,
-                "target": { "name": "conformance", "kind": [kind] },
-            })
-        };
-        let built = [
-            message("device", "test", "/one"),
-            message("tests", "bin", "/no"),
-            message("tests", "test", "/two"),
-        ];
-        let [of_devices, of_nodes, chares, ..] = &GATHERED;
-        assert_eq!(find(&built, of_devices).as_deref(), Ok(Path::new("/one")));
-        assert_eq!(find(&built, of_nodes).as_deref(), Ok(Path::new("/two")));
-        assert!(find(&built, chares).is_err());
+/// Runs a program of a package of the system to its end.
+fn done(command: &mut Command, package: &str) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?}: {status}")),
+        Err(error) => Err(format!("{command:?}: {error}: it is of the package {package}")),
     }
 }

@@ -86,6 +86,8 @@ pub(super) const DDTBENCH: &str = "ddtbench";
 /// Where what was gathered lies: beside this program, if it was gathered, too.
 pub(super) fn folder() -> PathBuf {
     let here = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
-    let gathered = here.filter(|here| here.join(DEVICES).is_file() && here.join(CONFORMANCE).is_file());
+    let has =
+        |here: &Path, name: &str| here.join(name).is_file() || here.join(name).with_extension("gz").is_file();
+    let gathered = here.filter(|here| has(here, DEVICES) && has(here, CONFORMANCE));
     gathered.unwrap_or_else(|| target_directory().join("device"))
 }

@@ -1,7 +1,7 @@
 //! Running: each part of what was gathered, once, within the time for which a machine may be lent; then which goals are met.
 
 use super::parts::{DEVICES, folder};
-use super::{goals, parts};
+use super::{goals, pack, parts};
 use crate::report::Report;
 use crate::step::{Finished, Outcome};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,8 @@ pub(crate) struct Options {
 
 pub(super) fn run(options: &Options, report: &mut Report) {
     let (began, folder) = (Instant::now(), folder());
-    let kind = match find_kind(&folder, options.here) {
+    let unpacked = pack::unpack(&folder).map_err(Outcome::Failed);
+    let kind = match unpacked.and_then(|()| find_kind(&folder, options.here)) {
         Ok(kind) => kind,
         Err(outcome) => {
             let (elapsed, output) = (Duration::ZERO, Vec::new());
