@@ -28,7 +28,7 @@ use clap::Parser;
 use field::{Problem, Size, Way};
 use std::process::ExitCode;
 use tile::TileProxy;
-use tile::exchange::Exchange;
+use tile::exchange::{Among, Exchange};
 
 /// Sweeps a field on devices with a stencil of nine points.
 #[derive(Parser, Clone, Debug)]
@@ -69,16 +69,21 @@ impl Options {
     }
 }
 
-/// Says what an exchange takes: the slowest tile's, on average; and how many bytes the first tile gets in one.
+/// Says what an exchange takes: the slowest tile's, on average; how many bytes the first tile gets in one; and what those in some directions take.
 async fn compare(problem: &Problem, tiles: &TileProxy) {
-    let (compared, done) = chare::future::<(u64, u64)>();
+    let (compared, done) = chare::future::<Vec<u64>>();
     tiles.compare(problem.steps, done);
-    let (by_hand_ns, nocopy_ns) = compared.await;
+    let times_us: Vec<f64> = compared.await.into_iter().map(|time_ns| time_ns as f64 / 1e3).collect();
     let edges = Way::all().filter(|way| way.from((0, 0), problem.tiles).is_some());
     let bytes: u64 = edges.map(|way| way.edge(problem.tile).raw().bytes()).sum();
-    for (exchange, time_ns) in Exchange::ALL.into_iter().zip([by_hand_ns, nocopy_ns]) {
-        let time_us = time_ns as f64 / 1e3;
-        println!("exchange {}: {time_us:.1} us, {bytes} bytes, {} lines", exchange.name(), exchange.lines());
+    for (among, times_us) in Among::EACH.into_iter().zip(times_us.chunks(Exchange::ALL.len())) {
+        for (exchange, time_us) in Exchange::ALL.into_iter().zip(times_us) {
+            let (name, lines) = (exchange.name(), exchange.lines());
+            match among {
+                Among::All => println!("exchange {name}: {time_us:.1} us, {bytes} bytes, {lines} lines"),
+                some => println!("{} {name}: {time_us:.1} us", some.name()),
+            }
+        }
     }
 }
 

@@ -7,8 +7,9 @@ use crate::kernel::{DeviceParts, Kernel};
 use chare::devices::Stream;
 use chare::prelude::*;
 use chare::{DeviceBuffer, DeviceBufferMut, DeviceReceived};
-use exchange::{Around, Exchange};
+use exchange::{Among, Around, Exchange};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Tile {
@@ -81,42 +82,26 @@ impl Tile {
     #[entry(awaited)]
     pub(crate) fn halo_on_host(#[reference] step: u32, from: Way, points: Vec<f64>);
 
-    /// How long exchanges by hand and by nocopy arguments take on average, in nanoseconds, each for the tile whose are slowest: everybody
-    /// begins when the device has nothing else to do, and ends when the edges are there.
+    /// How long exchanges by hand and by nocopy arguments take on average, in nanoseconds, [among](Among::EACH) all neighbours and some: each for
+    /// the tile whose are slowest.
     #[entry]
-    pub(crate) async fn compare(this: This<Self>, steps: u32, done: Callback<(u64, u64)>) {
+    pub(crate) async fn compare(this: This<Self>, steps: u32, done: Callback<Vec<u64>>) {
         let (problem, field) = this.with(|tile| (tile.problem, tile.field.clone()));
-        let (neighbours, stream) = (neighbours(this.this_index(), &problem), this.with(|tile| tile.stream()));
-        let mut times_ns = [0; 2];
-        // The first exchange of each is not counted; both have to bring the same.
-        for step in 0..=steps {
-            let mut brought = Vec::new();
-            for (time_ns, exchange) in times_ns.iter_mut().zip(Exchange::ALL) {
-                let begun = chare::now();
-                let around = Around {
-                    tile: &this,
-                    problem: &problem,
-                    neighbours: &neighbours,
-                    field: &field,
-                    stream: &stream,
-                };
-                let parts = exchange.run(around, step).await;
-                stream.passed().expect("the device is there").await.expect("the device is not lost");
-                let took = chare::now() - begun;
-                if step > 0 {
-                    *time_ns += took.as_nanos() as u64;
-                    continue;
-                }
-                let mut points = Vec::new();
-                for part in parts.iter().flatten() {
-                    points.push(read(part, &stream).await);
-                }
-                brought.push(points);
-            }
-            assert!(brought.windows(2).all(|both| both[0] == both[1]), "exchanges differ");
+        let (all, stream) = (neighbours(this.this_index(), &problem), this.with(|tile| tile.stream()));
+        let mut times_ns = Vec::new();
+        // A neighbour may have come farther: no two exchanges have one number.
+        for (among, first) in Among::EACH.into_iter().zip((0..).step_by(steps as usize + 1)) {
+            let neighbours: Vec<_> = all.iter().filter(|(way, _)| among.has(*way)).copied().collect();
+            let around = || Around {
+                tile: &this,
+                problem: &problem,
+                neighbours: &neighbours,
+                field: &field,
+                stream: &stream,
+            };
+            times_ns.extend(measure(around, first..=first + steps).await);
         }
-        let [by_hand, nocopy] = times_ns.map(|time_ns| time_ns / u64::from(steps.max(1)));
-        this.contribute(tuple((max(by_hand), max(nocopy))), done);
+        this.contribute(max(times_ns), done);
     }
 
     /// Begins anew where the tile has moved in a sync: what it has come to stands in the tile.
@@ -153,4 +138,31 @@ impl Tile {
         };
         this.contribute(sum(wrong), done);
     }
+}
+
+/// How long exchanges take on average, by hand and by nocopy arguments: each begins when the device has nothing else to do, and ends when the
+/// edges are there. The first of each is not counted; both have to bring the same.
+async fn measure<'a>(around: impl Fn() -> Around<'a>, numbers: RangeInclusive<u32>) -> [u64; 2] {
+    let (first, counted) = (*numbers.start(), u64::from(numbers.end() - numbers.start()));
+    let (mut times_ns, stream) = ([0; 2], around().stream);
+    for number in numbers {
+        let mut brought = Vec::new();
+        for (time_ns, exchange) in times_ns.iter_mut().zip(Exchange::ALL) {
+            let begun = chare::now();
+            let parts = exchange.run(around(), number).await;
+            stream.passed().expect("the device is there").await.expect("the device is not lost");
+            let took = chare::now() - begun;
+            if number > first {
+                *time_ns += took.as_nanos() as u64;
+                continue;
+            }
+            let mut points = Vec::new();
+            for part in parts.iter().flatten() {
+                points.push(read(part, stream).await);
+            }
+            brought.push(points);
+        }
+        assert!(brought.windows(2).all(|both| both[0] == both[1]), "exchanges differ");
+    }
+    times_ns.map(|time_ns| time_ns / counted.max(1))
 }

@@ -194,7 +194,11 @@ fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {
             let resolved = pe.futures.borrow_mut().resolve(future, value);
             match resolved {
                 Resolved::Future(awaited, value) => settle(pe, awaited, Ok(value)),
-                Resolved::Closure(closure) => pe.run_as(Running::named("a callback's closure"), closure),
+                Resolved::Closure(closure) => {
+                    pe.run_as(Running::named("a callback's closure"), closure);
+                    // It may have held an element, and been the last that did.
+                    pe.see_to_wishes();
+                }
                 Resolved::Unheard(value) => {
                     pe.run_as(Running::named("the drop of a value that nobody waits for"), || drop(value));
                 }

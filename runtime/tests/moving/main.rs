@@ -3,6 +3,7 @@
 mod again;
 mod awaited;
 mod balanced;
+mod beside;
 mod bound;
 #[path = "../every_path/mod.rs"]
 mod every_path;

@@ -20,6 +20,37 @@ pub(crate) enum Exchange {
     ByHand,
 }
 
+/// With which of its neighbours a tile exchanges: rows lie side by side, points of columns apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Among {
+    All,
+    AboveAndBelow,
+    Beside,
+    AcrossCorners,
+}
+
+impl Among {
+    pub(crate) const EACH: [Self; 4] = [Self::All, Self::AboveAndBelow, Self::Beside, Self::AcrossCorners];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::AboveAndBelow => "above and below",
+            Self::Beside => "beside",
+            Self::AcrossCorners => "across corners",
+        }
+    }
+
+    pub(crate) fn has(self, way: Way) -> bool {
+        match self {
+            Self::All => true,
+            Self::AboveAndBelow => way.right == 0,
+            Self::Beside => way.down == 0,
+            Self::AcrossCorners => way.down != 0 && way.right != 0,
+        }
+    }
+}
+
 /// What an exchange is about.
 pub(crate) struct Around<'a> {
     pub(crate) tile: &'a This<Tile>,
