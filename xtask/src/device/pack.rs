@@ -125,10 +125,10 @@ fn compressed(program: &Path) -> Result<PathBuf, String> {
     Ok(program.with_extension("gz"))
 }
 
-/// Puts the programs of a folder in the place of what [`pack`] made of them.
+/// Puts the programs of a folder in the place of what [`pack`] made of them; does nothing where there is no folder.
 ///
 /// # Errors
-/// A folder that cannot be read, and what `gunzip` says.
+/// What `gunzip` says.
 pub(super) fn unpack(folder: &Path) -> Result<(), String> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     let packed = entries.flatten().map(|entry| entry.path());
@@ -144,5 +144,31 @@ fn done(command: &mut Command, package: &str) -> Result<(), String> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{command:?}: {status}")),
         Err(error) => Err(format!("{command:?}: {error}: it is of the package {package}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GATHERED, find};
+    use serde_json::json;
+    use std::path::Path;
+
+    #[test]
+    fn programs_of_one_name_are_told_apart_by_their_packages() {
+        let message = |package: &str, kind: &str, executable: &str| {
+            json!({
+                "manifest_path": format!("/there/{package}/Cargo.toml"), "executable": executable,
+                "target": { "name": "conformance", "kind": [kind] },
+            })
+        };
+        let built = [
+            message("device", "test", "/one"),
+            message("tests", "bin", "/no"),
+            message("tests", "test", "/two"),
+        ];
+        let [of_devices, of_nodes, chares, ..] = &GATHERED;
+        assert_eq!(find(&built, of_devices).as_deref(), Ok(Path::new("/one")));
+        assert_eq!(find(&built, of_nodes).as_deref(), Ok(Path::new("/two")));
+        assert!(find(&built, chares).is_err());
     }
 }

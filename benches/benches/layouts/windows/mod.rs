@@ -30,7 +30,7 @@ const SUBJECTS: [(&str, &str); 5] = [
     ("vector 64 KiB", "vector-65536"),
 ];
 
-/// Rows of both directions; against nobody without MPIs, so there are none then.
+/// Rows of both directions.
 pub(crate) fn all() -> Vec<Comparison> {
     let mut rows = Vec::new();
     for (direction, said) in [("one", "window"), ("both", "windows both ways")] {

@@ -226,17 +226,24 @@ impl Transfers {
             waiting.push_back(operation);
             return Status::Pending;
         }
-        match post(network, operation) {
-            Ok(Posted::Pending) => Status::Pending,
-            Ok(Posted::Done(completion)) => {
+        self.attempt(network, operation).unwrap_or_else(|operation| {
+            chare_lrts::sometimes!("a get or put found no room");
+            self.refused_count.fetch_add(1, Ordering::Relaxed);
+            self.refused.lock().entry(operation.peer()).or_default().push_back(operation);
+            Status::Pending
+        })
+    }
+
+    /// Posts an operation, and completes it if it is over at once.
+    ///
+    /// # Errors
+    /// The operation, when there is no room for it.
+    fn attempt(&self, network: &dyn Lrts, operation: Operation) -> Result<Status, Operation> {
+        match post(network, operation)? {
+            Posted::Pending => Ok(Status::Pending),
+            Posted::Done(completion) => {
                 self.complete(completion);
-                Status::Complete
-            }
-            Err(operation) => {
-                chare_lrts::sometimes!("a get or put found no room");
-                self.refused_count.fetch_add(1, Ordering::Relaxed);
-                self.refused.lock().entry(operation.peer()).or_default().push_back(operation);
-                Status::Pending
+                Ok(Status::Complete)
             }
         }
     }
@@ -256,14 +263,10 @@ impl Transfers {
         let mut has_started = false;
         for peer in peers {
             while let Some(operation) = self.next_refused_by(peer) {
-                match post(network, operation) {
-                    Ok(Posted::Pending) => {}
-                    Ok(Posted::Done(completion)) => self.complete(completion),
-                    Err(operation) => {
-                        self.refused_count.fetch_add(1, Ordering::Relaxed);
-                        self.refused.lock().entry(peer).or_default().push_front(operation);
-                        break;
-                    }
+                if let Err(operation) = self.attempt(network, operation) {
+                    self.refused_count.fetch_add(1, Ordering::Relaxed);
+                    self.refused.lock().entry(peer).or_default().push_front(operation);
+                    break;
                 }
                 has_started = true;
             }
@@ -279,10 +282,7 @@ impl Transfers {
         if waiting.get().is_empty() {
             waiting.remove();
         }
-        if operation.is_some() {
-            self.refused_count.fetch_sub(1, Ordering::Relaxed);
-        }
-        operation
+        operation.inspect(|_| _ = self.refused_count.fetch_sub(1, Ordering::Relaxed))
     }
 
     /// Drops the loans and operations that will never complete, when the job is over: their closures hold on to the node.
@@ -300,8 +300,7 @@ impl Transfers {
     /// Operations that are not over, in words, if there are any.
     #[cfg(feature = "sim")]
     pub(crate) fn unfinished(&self) -> Option<String> {
-        let running = self.running.lock().len();
-        let refused: usize = self.refused.lock().values().map(VecDeque::len).sum();
+        let (running, refused) = (self.running.lock().len(), self.refused_count.load(Ordering::Relaxed));
         (running + refused > 0).then(|| format!("{running} gets and puts under way, {refused} without room"))
     }
 
