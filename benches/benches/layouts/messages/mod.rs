@@ -4,7 +4,7 @@
 //! side looks whether what landed is where it belongs, and nothing beside it.
 
 #[cfg(feature = "mpi")]
-mod mpi;
+pub(crate) mod mpi;
 mod player;
 pub(crate) mod rows;
 

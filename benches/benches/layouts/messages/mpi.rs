@@ -15,8 +15,17 @@ use std::time::Instant;
 
 const TAG: u32 = 0;
 
-/// One of the two processes, or the launcher that starts them.
+/// One of the two processes of a ping-pong, or the launcher that starts them.
 pub(crate) fn play(mpi: &Mpi, subject: &str, batches: Batches) -> ExitCode {
+    play_as(mpi, subject, |world, subject| to_and_fro(world, subject, batches))
+}
+
+/// One of the two processes, which `measure`, or the launcher that starts them.
+pub(crate) fn play_as(
+    mpi: &Mpi,
+    subject: &str,
+    measure: impl FnOnce(&Communicator, &dyn Subject) -> io::Result<()>,
+) -> ExitCode {
     if !is_launched() {
         return code_of(Err(mpi.launch()));
     }
@@ -27,7 +36,7 @@ pub(crate) fn play(mpi: &Mpi, subject: &str, batches: Batches) -> ExitCode {
             tell_library(world.library().version());
         }
         let subject = named(subject).ok_or_else(|| io::Error::other("no such subject"))?;
-        let result = to_and_fro(&world, &*subject, batches);
+        let result = measure(&world, &*subject);
         // SAFETY: the thread that initialised it; nobody uses it any more.
         unsafe { start::end(world.library()) };
         result

@@ -4,13 +4,12 @@
 #![expect(unsafe_code, reason = "calls MPI as a C program would")]
 
 use super::player::{Direction, WINDOW};
-use crate::messages::rows::named;
+use crate::messages::mpi::play_as;
 use crate::subject::{Placed, Subject};
-use chare_benches::launcher::{Mpi, is_launched};
-use chare_benches::{Batches, code_of, processor, take_seat, tell_library};
+use chare_benches::Batches;
+use chare_benches::launcher::Mpi;
 use chare_examples::ddtbench::End;
-use chare_lrts::mpi::start;
-use chare_mpi_sys::{Committed, Communicator, MpiError, Request, Threads};
+use chare_mpi_sys::{Committed, Communicator, MpiError, Request};
 use std::io;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -19,21 +18,7 @@ const TAG: u32 = 0;
 
 /// One of the two processes, or the launcher that starts them.
 pub(crate) fn play(mpi: &Mpi, subject: &str, direction: Direction, batches: Batches) -> ExitCode {
-    if !is_launched() {
-        return code_of(Err(mpi.launch()));
-    }
-    let started = start::start(Some(&mpi.library()), Threads::Single).map_err(io::Error::other);
-    code_of(started.and_then(|(world, _)| {
-        take_seat(processor(world.rank() as usize));
-        if world.rank() == 0 {
-            tell_library(world.library().version());
-        }
-        let subject = named(subject).ok_or_else(|| io::Error::other("no such subject"))?;
-        let result = windows(&world, &*subject, direction, batches);
-        // SAFETY: the thread that initialised it; nobody uses it any more.
-        unsafe { start::end(world.library()) };
-        result
-    }))
+    play_as(mpi, subject, |world, subject| windows(world, subject, direction, batches))
 }
 
 fn windows(
