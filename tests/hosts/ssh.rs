@@ -99,6 +99,8 @@ fn start_server(lab: &Lab, host: u32, [host_key, user_key]: [&Path; 2]) -> Resul
         "StrictModes=no".to_owned(),
         "UsePAM=no".to_owned(),
         "PidFile=none".to_owned(),
+        // A shell that begins reads what the user has it do then, which may speak, and at once with another may fail.
+        "SetEnv=HOME=/nonexistent".to_owned(),
     ];
     let mut command = Command::new("ip");
     command.args(["netns", "exec", &space, SERVER, "-D", "-e", "-f", "/dev/null"]);

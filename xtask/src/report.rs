@@ -43,7 +43,7 @@ impl Report {
         for step in &self.steps {
             if let Outcome::Failed(why) = &step.outcome {
                 println!("error: {}: {why}", step.name);
-                for line in step.output.iter().filter(|line| says_that_a_test_failed(line)) {
+                for line in of_failed_tests(&step.output) {
                     println!("error: {}: {line}", step.name);
                 }
             }
@@ -78,6 +78,30 @@ fn skipped_within(line: &str) -> Option<String> {
     Some(format!("{test}: {why}"))
 }
 
+/// How many lines of one failed test are repeated.
+const WORDS_MAX: usize = 40;
+
+/// The lines that name a failed test, and those in which libtest repeats what the test has said: each test's under a line
+/// `---- NAME stdout ----`, up to the next such line or the list of failures.
+fn of_failed_tests(output: &[String]) -> Vec<&str> {
+    let mut told = Vec::new();
+    let mut room = 0;
+    for line in output.iter().map(String::as_str) {
+        if line.starts_with("---- ") && line.ends_with(" stdout ----") {
+            room = WORDS_MAX;
+        } else if line == "failures:" {
+            room = 0;
+        }
+        if says_that_a_test_failed(line) {
+            told.push(line);
+        } else if room > 0 && !line.is_empty() {
+            room -= 1;
+            told.push(line);
+        }
+    }
+    told
+}
+
 /// Whether a line names a test that failed: `NAME ... FAILED`, of libtest or of a suite of our own.
 fn says_that_a_test_failed(line: &str) -> bool {
     line.contains(" ... FAILED")
@@ -85,7 +109,18 @@ fn says_that_a_test_failed(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{says_that_a_test_failed, skipped_within};
+    use super::{WORDS_MAX, of_failed_tests, says_that_a_test_failed, skipped_within};
+
+    #[test]
+    fn repeats_what_failed_tests_have_said() {
+        let output = "test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nsaid\n\nthread 'b' panicked\n\nfailures:\n    b\n";
+        let output: Vec<String> = output.lines().map(str::to_owned).collect();
+        let told = ["test b ... FAILED", "---- b stdout ----", "said", "thread 'b' panicked"];
+        assert_eq!(of_failed_tests(&output), told);
+        let long = ["---- c stdout ----"].into_iter().chain(std::iter::repeat_n("more", 2 * WORDS_MAX));
+        let long: Vec<String> = long.map(str::to_owned).collect();
+        assert_eq!(of_failed_tests(&long).len(), WORDS_MAX);
+    }
 
     #[test]
     fn finds_the_tests_that_failed() {

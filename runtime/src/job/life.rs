@@ -95,7 +95,7 @@ pub(crate) fn open(
     bootstrap: &mut dyn Bootstrap,
 ) -> Result<ReadyNode, JobError> {
     check_names()?;
-    let balancing = balancing_of(options)?;
+    let above = above_of(options)?;
     devices::require(&options.device)
         .map_err(|error| JobError::Config(format!("`+device {}` finds none: {error}", options.device)))?;
     options.network.listening.check().map_err(|error| JobError::Config(error.to_string()))?;
@@ -110,11 +110,6 @@ pub(crate) fn open(
     let seats = affinity::seats(options.processors.as_deref(), options.pin, &company, pes)
         .map_err(JobError::Config)?;
     tell_of_paths(&topology, id, &network);
-    let (is_timed, mailbox_bound, layout_method) = (options.is_timed, options.mailbox, options.layouts);
-    let (tells_ways, begins_anew, seeds) = (options.tells_ways, options.begins_anew, options.seeds);
-    let balancer = options.balancer.clone();
-    let turns = Above { balancer, balancing, begins_anew, seeds, ..ABOVE };
-    let above = Above { is_timed, mailbox_bound, layout_method, tells_ways, ..turns };
     device::place_values();
     let devices = Devices::new(options.device.clone(), (company.host_first, company.host_pes), pes);
     let node = Node::new(id, topology, network, devices, (company.host_nodes, numbers), above);
@@ -131,15 +126,25 @@ pub(crate) fn check_names() -> Result<(), JobError> {
     })
 }
 
-/// What nodes are told of balancing: what was asked for, and what the balancers look at.
+/// What the runtime of chares gives a node of a job with these options, of balancing also what the balancers look at.
 ///
 /// # Errors
 /// When there is no balancer of that name.
-pub(crate) fn balancing_of(options: &NodeOptions) -> Result<Balancing, JobError> {
+pub(crate) fn above_of(options: &NodeOptions) -> Result<Above, JobError> {
     let balancers = options.balancer.as_deref().map(Strategies::named).transpose();
     let balancers = balancers.map_err(|error| JobError::Config(error.to_string()))?;
     let samples_calls = balancers.is_some_and(|balancers| balancers.need_edges());
-    Ok(Balancing { samples_calls, ..options.balancing.clone() })
+    Ok(Above {
+        is_timed: options.is_timed,
+        mailbox_bound: options.mailbox,
+        layout_method: options.layouts,
+        tells_ways: options.tells_ways,
+        balancer: options.balancer.clone(),
+        balancing: Balancing { samples_calls, ..options.balancing.clone() },
+        begins_anew: options.begins_anew,
+        seeds: options.seeds,
+        ..ABOVE
+    })
 }
 
 /// Tells that a node has met the others, and by which paths it reaches them.

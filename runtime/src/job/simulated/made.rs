@@ -3,7 +3,7 @@
 use super::drawn::{Drawn, Shape};
 use crate::api::{context, tasks, time};
 use crate::base::numbering::JobNumbers;
-use crate::job::life::{self, ABOVE, Main, NodeOptions};
+use crate::job::life::{self, Main, NodeOptions};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::model::topology::Topology;
@@ -51,7 +51,7 @@ pub(super) fn make(
     options: &NodeOptions,
 ) -> Result<Made, JobError> {
     life::check_names()?;
-    let balancing = life::balancing_of(options)?;
+    let asked = life::above_of(options)?;
     let choice = match &options.device {
         DeviceChoice::Software(devices) => DeviceChoice::Software(devices.clone()),
         // What the machine has is no part of the job.
@@ -87,19 +87,14 @@ pub(super) fn make(
     let ambients: Vec<Rc<Ambient>> =
         (0..nodes).map(|node| Ambient::of_job(seed, node.into(), &common)).collect();
     let book = is_audited.then(Shared::default);
-    let mailbox_bound = options.mailbox.or(drawn.mailbox);
+    let mailbox_bound = asked.mailbox_bound.or(drawn.mailbox);
     let are_many = topology.pes() > USUAL_PES_MAX;
     let above = Above {
-        is_timed: options.is_timed || costs.is_some(),
+        is_timed: asked.is_timed || costs.is_some(),
         mailbox_bound,
         has_ways: mailbox_bound.is_some() || !are_many,
         answers: if are_many { FEW_ANSWERS } else { ANSWERS },
-        layout_method: options.layouts,
-        tells_ways: options.tells_ways,
-        balancer: options.balancer.clone(),
-        balancing,
-        begins_anew: options.begins_anew,
-        ..ABOVE
+        ..asked
     };
     let open = |(id, ambient): (NodeId, &Rc<Ambient>)| {
         ambient.within(0, 0, || {
