@@ -11,6 +11,7 @@ use chare::layout::{Layout, Plan as Pieces};
 use chare::prelude::*;
 use chare::{DeviceBuffer, DeviceBufferMut, DeviceLanding, DevicePosted, Instantiated, SendDeviceBuffer};
 use chare_examples::ddtbench::{End, Kernel, Number};
+use chare_examples::devices::{passed, written};
 use std::sync::Arc;
 
 /// One player's arrays of a kernel.
@@ -72,15 +73,6 @@ impl<T: Number> Arrays<T> {
 fn here() -> (devices::Device, Stream) {
     let here = devices::mine().and_then(|device| Ok((device, devices::stream()?)));
     here.unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn written<T: Number>(mut buffer: DeviceBufferMut<T>, on: &Stream, elements: &[T]) -> DeviceBufferMut<T> {
-    buffer.write(on, elements).expect("there is room for staging");
-    buffer
-}
-
-async fn passed(stream: &Stream) {
-    stream.passed().expect("the device is there").await.expect("the device is not lost");
 }
 
 pub(crate) struct DevicePlayer<T: Number> {

@@ -5,6 +5,7 @@ use chare::devices::{self, Method, Stream};
 use chare::layout::Plan;
 use chare::prelude::*;
 use chare::{DeviceBuffer, DeviceBufferMut, DeviceReceived, SendDeviceBuffer};
+use chare_examples::devices::{passed, read, written};
 use std::sync::Arc;
 
 /// What has come from the neighbour on a way.
@@ -55,7 +56,7 @@ impl Block {
                 assert_eq!(ghosts.len(), 26, "one of each neighbour");
                 for (from, ghosts) in &ghosts {
                     let expected = problem.around(this.this_index(), *from);
-                    let points = on_host(ghosts, &stream).await;
+                    let points = read(ghosts, &stream).await;
                     wrong += points
                         .into_iter()
                         .zip(expected)
@@ -117,17 +118,6 @@ async fn by_hand(this: &This<Block>, exchange: u32) -> Vec<Ghosts> {
 
 fn on_device(stream: &Stream, points: &[f64]) -> DeviceBuffer<f64> {
     let device = devices::mine().unwrap_or_else(|error| panic!("{error}"));
-    let mut buffer = DeviceBufferMut::new(&device, points.len()).expect("the device has memory");
-    buffer.write(stream, points).expect("there is room for staging");
-    buffer.freeze()
-}
-
-async fn on_host(buffer: &DeviceBuffer<f64>, stream: &Stream) -> Vec<f64> {
-    let mut landed = buffer.read(stream).expect("there is room for staging");
-    passed(stream).await;
-    landed.elements().expect("the device is not lost").expect("the stream is past it").to_vec()
-}
-
-async fn passed(stream: &Stream) {
-    stream.passed().expect("the device is there").await.expect("the device is not lost");
+    let buffer = DeviceBufferMut::new(&device, points.len()).expect("the device has memory");
+    written(buffer, stream, points).freeze()
 }

@@ -6,14 +6,18 @@
 //! cargo run --release --example pic -- --particles 1000000 --patches 16 +n 2 +p 2 +balancer hilbert
 //! ```
 //! Where each particle is at the end follows from where it started, by a closed form, and is checked for all. The work of a patch is its
-//! particles, as its hook `#[load]` says; so what a balancer does is the same in every run.
+//! particles, as its hook `#[load]` says; so what a balancer does is the same in every run. The charges that act on them are in an array of their
+//! own, bound to that of the patches: two modules of a program that cut the same grid, each with its own state.
 
+mod field;
 mod particle;
 mod patch;
 
+use chare::ArrayOptions;
 use chare_examples::loads::{self, History};
 use chare_examples::picture;
 use clap::Parser;
+use field::FieldProxy;
 use particle::Grid;
 use patch::{PatchProxy, Problem};
 use std::path::PathBuf;
@@ -80,9 +84,10 @@ async fn run(options: Options) -> bool {
     let problem = Problem { grid, patches, steps, every, verify };
     let ledger = loads::open();
     let array = PatchProxy::create((patches, patches), problem);
+    let fields = FieldProxy::create(ArrayOptions::new((patches, patches)).bind_to(&array), problem);
     let start = chare::now();
     let (sums, done) = chare::future();
-    array.run(done);
+    array.run(fields, done);
     let (count, numbers, misplaced) = sums.await;
     let milliseconds = (chare::now() - start).as_secs_f64() * 1e3;
     let history = History::read(&ledger).await;

@@ -39,12 +39,12 @@ pub(crate) struct Particle {
     start: [f64; 2],
 }
 
-/// The charge at the corners in a column.
-fn charge_at(column: u32) -> f64 {
-    if column.is_multiple_of(2) { 1.0 } else { -1.0 }
-}
-
 impl Grid {
+    /// The charge at the corners in a column, the last of which is the first one again.
+    pub(crate) fn charge_at(self, column: u32) -> f64 {
+        if column.is_multiple_of(2) { 1.0 } else { -1.0 }
+    }
+
     /// Columns that a particle goes in a step.
     pub(crate) fn columns_each(self) -> u32 {
         2 * self.leap + 1
@@ -65,7 +65,7 @@ impl Grid {
         // What half a step's width and height are to the corners.
         let to_corner = 0.5_f64.hypot(0.5);
         let unit = to_corner.powi(3);
-        let charge = f64::from(self.columns_each()) * charge_at(column) * unit;
+        let charge = f64::from(self.columns_each()) * self.charge_at(column) * unit;
         let start = [column, row].map(|along| f64::from(along) + 0.5);
         Particle { number, at: start, speed: [0.0, self.climb.into()], charge, start }
     }
@@ -77,22 +77,23 @@ impl Grid {
 }
 
 impl Particle {
-    /// One step of time, by the forces of the corners of its cell.
-    pub(crate) fn go(&mut self, grid: Grid) {
+    /// One step of time, by the forces of the corners of its cell, which have these charges: at the bottom from left to right, then at the top.
+    pub(crate) fn go(&mut self, grid: Grid, corners: [f64; 4]) {
         let side = f64::from(grid.side);
-        let force = self.force();
+        let force = self.force(corners);
         for ((at, speed), force) in self.at.iter_mut().zip(&mut self.speed).zip(force) {
             *at = (*at + *speed + force / 2.0).rem_euclid(side);
             *speed += force;
         }
     }
 
-    fn force(&self) -> [f64; 2] {
+    fn force(&self, corners: [f64; 4]) -> [f64; 2] {
         let cell = self.at.map(f64::floor);
         let mut sum = [0.0; 2];
-        for (right, up) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
+        for ((right, up), charge) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)].into_iter().zip(corners)
+        {
             let (x, y) = (self.at[0] - cell[0] - right, self.at[1] - cell[1] - up);
-            let force = self.charge * charge_at((cell[0] + right) as u32) / x.hypot(y).powi(3);
+            let force = self.charge * charge / x.hypot(y).powi(3);
             sum[0] += force * x;
             sum[1] += force * y;
         }

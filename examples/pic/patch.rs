@@ -1,7 +1,8 @@
 //! A patch of cells as a chare that moves, with the particles that are in them: in each step it lets them go, and hands over those that have
-//! left.
+//! left. What acts on them is the field of its index, which is beside it.
 
-use crate::particle::{Grid, Particle};
+use crate::field::FieldProxy;
+use crate::particle::{Cell, Grid, Particle};
 use chare::ThisInSyncs;
 use chare::prelude::*;
 use chare_examples::loads;
@@ -29,8 +30,13 @@ pub(crate) type Sums = (u64, u64, u64);
 
 impl Problem {
     /// Cells of a patch along each side.
-    fn cells(self) -> u32 {
+    pub(crate) fn cells(self) -> u32 {
         self.grid.side / self.patches
+    }
+
+    /// The cell at the lower left of a patch.
+    pub(crate) fn first_cell(self, (x, y): Place) -> Cell {
+        [x, y].map(|along| along * self.cells())
     }
 
     /// The patches that particles of this one may come to in a step. They may come from as many.
@@ -49,6 +55,7 @@ pub(crate) struct Patch {
     particles: Vec<Particle>,
     step: u32,
     misplaced: u64,
+    fields: Option<FieldProxy>,
     done: Option<Callback<Sums>>,
 }
 
@@ -56,18 +63,16 @@ pub(crate) struct Patch {
 impl Patch {
     #[entry]
     pub(crate) fn new(problem: Problem) -> Self {
-        let (x, y): Place = chare::this_index();
-        let cells = problem.cells();
-        let inside =
-            (0..cells).flat_map(|row| (0..cells).map(move |column| [x * cells + column, y * cells + row]));
+        let (cells, [left, bottom]) = (problem.cells(), problem.first_cell(chare::this_index()));
+        let inside = (0..cells).flat_map(|row| (0..cells).map(move |column| [left + column, bottom + row]));
         let particles = inside.flat_map(|cell| problem.grid.particles_of(cell)).collect();
-        Self { problem, particles, step: 0, misplaced: 0, done: None }
+        Self { problem, particles, step: 0, misplaced: 0, fields: None, done: None }
     }
 
-    /// Takes all steps; `done` gets what came of the particles.
+    /// Takes all steps in these fields; `done` gets what came of the particles.
     #[entry]
-    pub(crate) fn run(&mut self, done: Callback<Sums>) {
-        self.done = Some(done);
+    pub(crate) fn run(&mut self, fields: FieldProxy, done: Callback<Sums>) {
+        (self.fields, self.done) = (Some(fields), Some(done));
         self.this_chare().step();
     }
 
@@ -108,11 +113,15 @@ impl Patch {
         let (problem, here) = (self.problem, self.this_index());
         loads::note(self.step / problem.every, self.particles.len() as u64);
         let mut leaving: BTreeMap<_, _> = problem.ahead(here).map(|place| (place, Vec::new())).collect();
-        for mut particle in std::mem::take(&mut self.particles) {
-            particle.go(problem.grid);
-            let [x, y] = problem.grid.cell_of(&particle).map(|along| along / problem.cells());
-            leaving.get_mut(&(x, y)).unwrap_or(&mut self.particles).push(particle);
-        }
+        let field = self.fields.as_ref().expect("steps are taken in fields").at(here);
+        let stepped = field.local(|field| {
+            for mut particle in std::mem::take(&mut self.particles) {
+                particle.go(problem.grid, field.around(problem.grid.cell_of(&particle)));
+                let [x, y] = problem.grid.cell_of(&particle).map(|along| along / problem.cells());
+                leaving.get_mut(&(x, y)).unwrap_or(&mut self.particles).push(particle);
+            }
+        });
+        stepped.expect("the field is bound to its patch");
         leaving
     }
 

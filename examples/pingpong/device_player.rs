@@ -8,6 +8,7 @@ use crate::round::{Outcome, Round, Way};
 use chare::devices::{self, Stream};
 use chare::prelude::*;
 use chare::{DeviceBuffer, DeviceBufferMut, DevicePosted, DeviceReceived, SendDeviceBuffer};
+use chare_examples::devices::read;
 
 /// A player within a round.
 struct DevicePlayer {
@@ -57,7 +58,7 @@ impl DevicePlayer {
     #[entry]
     async fn receive(this: This<Self>, #[nocopy] data: DeviceReceived<u8>) {
         if this.with(|player| player.rally.round.verify) {
-            let bytes = read(&data).await;
+            let bytes = read(&data, &stream()).await;
             this.with(|player| player.rally.check(&bytes));
         }
         drop(data);
@@ -69,7 +70,7 @@ impl DevicePlayer {
         let mut landing = data.into_buffer();
         if this.with(|player| player.rally.round.verify) {
             let shared = landing.freeze();
-            let bytes = read(&shared).await;
+            let bytes = read(&shared, &stream()).await;
             this.with(|player| player.rally.check(&bytes));
             landing = shared.try_into_mut().expect("nobody else has it");
         }
@@ -105,14 +106,6 @@ impl DevicePlayer {
             _ => other.receive(source),
         }
     }
-}
-
-/// What a buffer holds, when the stream is past it.
-async fn read(buffer: &DeviceBuffer<u8>) -> Vec<u8> {
-    let stream = stream();
-    let mut landed = buffer.read(&stream).expect("there is room for staging");
-    stream.passed().expect("the device is there").await.expect("the device is not lost");
-    landed.elements().expect("the device is not lost").expect("the stream is past it").to_vec()
 }
 
 /// Both players, from outside.

@@ -1,6 +1,7 @@
 //! Example programs of `chare`; `README.md` says which question each answers.
 
 pub mod ddtbench;
+pub mod devices;
 pub mod loads;
 pub mod memory;
 pub mod pair;

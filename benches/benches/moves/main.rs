@@ -18,6 +18,8 @@ const BATCHES: u32 = 16;
 
 const CALL: Side = &["side", "call", "20000", "+p", "2"];
 const SMALL: Side = &["side", "walk", "10000", "64", "+p", "2"];
+const BOUND: Side = &["side", "walk-bound", "10000", "64", "+p", "2"];
+const BOUND_OUT: Side = &["side", "walk-bound", "2000", "64", "+n", "2"];
 const MEBIBYTE: Side = &["side", "walk", "10000", "1048576", "+p", "2"];
 const GIBIBYTE: Side = &["side", "walk", "10000", "1073741824", "+p", "2"];
 const ROTATION: Side = &["side", "rotate", "20000", "+p", "2"];
@@ -31,6 +33,7 @@ const SELF_CALL: Side = &["side", "self-call", "50000"];
 
 const COMPARISONS: &[Comparison] = &[
     Comparison { name: "inside a process, 64 B", ours: SMALL, against: "a call to the other PE", peer: CALL },
+    Comparison { name: "inside a process, bound to another", ours: BOUND, against: "alone", peer: SMALL },
     Comparison { name: "inside a process, 1 MiB Vec", ours: MEBIBYTE, against: "with 64 B", peer: SMALL },
     Comparison { name: "inside a process, 1 GiB Vec", ours: GIBIBYTE, against: "with 64 B", peer: SMALL },
     Comparison {
@@ -44,6 +47,12 @@ const COMPARISONS: &[Comparison] = &[
         ours: SMALL_OUT,
         against: "a call to the other PE",
         peer: CALL_OUT,
+    },
+    Comparison {
+        name: "between processes, bound to another",
+        ours: BOUND_OUT,
+        against: "alone",
+        peer: SMALL_OUT,
     },
     Comparison {
         name: "between processes, 1 MiB Vec",
@@ -65,6 +74,7 @@ fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
     match (side, bytes) {
         ("call", _) => return Some(ours::call(batches)),
         ("walk", Some(bytes)) => return Some(ours::walk(batches, bytes)),
+        ("walk-bound", Some(bytes)) => return Some(ours::walk_bound(batches, bytes)),
         ("rotate", _) => return Some(ours::rotate(batches)),
         ("sync", _) => return Some(ours::sync(batches)),
         ("self-call", _) => return Some(ours::call_itself(batches)),

@@ -1,7 +1,7 @@
 //! Our side: elements that go from one PE to the other and back, and what is done without a move.
 
 use chare::prelude::*;
-use chare::{ThisInSyncs, ThisMigrant};
+use chare::{ArrayOptions, ThisInSyncs, ThisMigrant};
 use chare_benches::Batches;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
@@ -83,14 +83,39 @@ impl Walker {
     }
 }
 
+/// Is where the walker is that it is bound to.
+#[derive(Serialize, Deserialize)]
+struct Companion {
+    luggage: Vec<u8>,
+}
+
+#[chare(array, migrate)]
+impl Companion {
+    #[entry]
+    fn new(bytes: u64) -> Self {
+        Self { luggage: vec![1; bytes as usize] }
+    }
+}
+
 /// Measures what `begin` has a walker do, so many times a batch.
 fn measure(
     batches: Batches,
+    walkers: (u64, u64),
+    begin: impl Fn(&WalkerProxy, u64, Callback<()>) + Send + 'static,
+) -> ExitCode {
+    measure_of(batches, walkers, |_| (), begin)
+}
+
+/// The same, when `prepare` has had the walkers.
+fn measure_of(
+    batches: Batches,
     (elements, bytes): (u64, u64),
+    prepare: impl FnOnce(&WalkerProxy) + Send + 'static,
     begin: impl Fn(&WalkerProxy, u64, Callback<()>) + Send + 'static,
 ) -> ExitCode {
     chare::run(move |_| async move {
         let walkers = WalkerProxy::create(elements, bytes);
+        prepare(&walkers);
         let batch = async |times| {
             let (over, done) = chare::future();
             let began = Instant::now();
@@ -106,6 +131,13 @@ fn measure(
 /// Measures one move of an element with so many bytes.
 pub(crate) fn walk(batches: Batches, bytes: u64) -> ExitCode {
     measure(batches, (1, bytes), |walkers, moves, done| walkers.at(0).walk(moves, done))
+}
+
+/// Measures one move of an element with so many bytes and of another that is bound to it, with as many.
+pub(crate) fn walk_bound(batches: Batches, bytes: u64) -> ExitCode {
+    let bind =
+        move |walkers: &WalkerProxy| _ = CompanionProxy::create(ArrayOptions::new(1).bind_to(walkers), bytes);
+    measure_of(batches, (1, bytes), bind, |walkers, moves, done| walkers.at(0).walk(moves, done))
 }
 
 /// Measures one call to the other PE.

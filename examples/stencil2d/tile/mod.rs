@@ -7,6 +7,7 @@ use crate::kernel::{DeviceParts, Kernel};
 use chare::devices::Stream;
 use chare::prelude::*;
 use chare::{DeviceBuffer, DeviceBufferMut, DeviceReceived};
+use chare_examples::devices::{passed, read};
 use exchange::{Among, Around, Exchange};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -45,13 +46,6 @@ fn kernel(problem: &Problem) -> Kernel {
 /// Where a tile has neighbours.
 fn neighbours(tile: (u32, u32), problem: &Problem) -> Vec<(Way, (u32, u32))> {
     Way::all().filter_map(|way| Some((way, way.from(tile, problem.tiles)?))).collect()
-}
-
-/// What a device buffer holds, when the stream is past it.
-async fn read(buffer: &DeviceBuffer<f64>, on: &Stream) -> Vec<f64> {
-    let mut landed = buffer.read(on).expect("there is room for staging");
-    on.passed().expect("the device is there").await.expect("the device is not lost");
-    landed.elements().expect("the device is not lost").expect("the stream is past it").to_vec()
 }
 
 #[chare(array, index = (u32, u32), migrate, sync)]
@@ -150,7 +144,7 @@ async fn measure<'a>(around: impl Fn() -> Around<'a>, numbers: RangeInclusive<u3
         for (time_ns, exchange) in times_ns.iter_mut().zip(Exchange::ALL) {
             let begun = chare::now();
             let parts = exchange.run(around(), number).await;
-            stream.passed().expect("the device is there").await.expect("the device is not lost");
+            passed(stream).await;
             let took = chare::now() - begun;
             if number > first {
                 *time_ns += took.as_nanos() as u64;

@@ -15,8 +15,8 @@ use crate::wrappers::{Wrapped, Wrappers};
 use std::sync::Arc;
 
 impl Reach {
-    /// A node's end of wires between so many nodes: without descriptors, and without memory that others map. Of the options, `trace` and
-    /// `fault` count. For steps of a driven thread: [`Reach::wait`] does not wait there.
+    /// A node's end of wires between so many nodes: without descriptors, and without memory that others map. Of the options, `trace`, `fault`
+    /// and `tags` count. For steps of a driven thread: [`Reach::wait`] does not wait there.
     ///
     /// # Errors
     /// When the trace's file cannot be written, or the kernel grants no descriptors for faults.
@@ -27,8 +27,9 @@ impl Reach {
         options: &ReachOptions,
     ) -> Result<Self, LrtsError> {
         let regions = Arc::new(Regions::private(node)?);
-        let wrappers = Wrappers::new(node, options.traced(), options.fault.as_ref(), None)?;
-        let end = wrappers.around(End::new(node, nodes, wires))?;
+        let tags = options.tags.then(|| (wires.key_of_tags(), nodes));
+        let wrappers = Wrappers::new(node, options.traced(), options.fault.as_ref(), tags)?;
+        let end = wrappers.around_network(End::new(node, nodes, wires))?;
         let carrier = Emulated::new(end, Arc::clone(&regions), nodes);
         let route = |peer| Route {
             messages: if peer == node { Carrier::Myself } else { Carrier::Fabric },

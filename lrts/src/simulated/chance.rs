@@ -29,12 +29,17 @@ pub enum Chance {
     /// A node is lost at some moment, as a process that was killed: what it has sent may come or not, and its peers are told. The job ends with
     /// an error that names it, unless it was over.
     Losses,
+    /// One frame is changed on its way: a bit, a byte, its end. Where frames have tags (`+tags`) the job ends with an error that names who sent it;
+    /// where they have none it may also go on with what has come, and end as it will, but no bytes of a peer make the runtime panic.
+    Corruption,
+    /// Nodes may keep little memory because of others. The job ends with an error that says what has used it up, unless it gets along.
+    Memory,
 }
 
 /// A word that names no part of chance.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error(
-    "`{0}` is no part of chance; these are: weather, late, room, turns, order, bursts, pauses, refusals, knobs, losses"
+    "`{0}` is no part of chance; these are: weather, late, room, turns, order, bursts, pauses, refusals, knobs, losses, corruption, memory"
 )]
 pub struct ChanceError(String);
 
@@ -53,7 +58,7 @@ impl Chance {
     ];
 
     /// The parts that end a job.
-    pub const FATAL: [Self; 1] = [Self::Losses];
+    pub const FATAL: [Self; 3] = [Self::Losses, Self::Corruption, Self::Memory];
 
     /// What every network and every machine has.
     pub const USUAL: [Self; 4] = [Self::Weather, Self::Late, Self::Room, Self::Turns];
@@ -72,6 +77,8 @@ impl fmt::Display for Chance {
             Self::Refusals => "refusals",
             Self::Knobs => "knobs",
             Self::Losses => "losses",
+            Self::Corruption => "corruption",
+            Self::Memory => "memory",
         })
     }
 }

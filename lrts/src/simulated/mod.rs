@@ -7,6 +7,7 @@
 
 mod bursts;
 mod chance;
+mod corruption;
 mod end;
 mod goodbyes;
 mod model;

@@ -2,7 +2,8 @@
 //! `simulated/end -> **simulated/wires** -> simulated/end`
 //!
 //! 1. Order is kept where [`Lrts`](crate::Lrts) promises it, and nowhere else: among frames of the runtime that one caller sends to one node,
-//!    and among all frames of one node to another on [`Channel::Emulated`]. All others overtake each other as their delays have it.
+//!    and among all frames of one node to another on [`Channel::Emulated`]. All others overtake each other as their delays have it,
+//!    unless they have tags.
 //! 2. A goodbye arrives behind all that its node has sent to that peer; at many that it has nothing to do with, [at once](Quiet).
 //! 3. Frames arrive by moment; those of one moment by the number of their node, and those of one node as they were sent.
 //! 4. A frame takes as long as the weather has it, or the model of the network, if there is one; then sending and receiving take time, too.
@@ -10,13 +11,16 @@
 //! 6. In a [burst](Bursts) there is none for a while, and the sender is told of its end.
 //! 7. Of what a node has sent that is [lost](Wires::lose) each peer gets what arrives before some moment, and is told then; one to which the node
 //!    had said goodbye gets all and is told nothing. What is sent to the node vanishes.
+//! 8. One frame may [change](Corruption) on its way.
 
 use super::bursts::Bursts;
 use super::chance::{Chance, Chances};
+use super::corruption::Corruption;
 use super::goodbyes::Quiet;
 use super::model::{Network, Traffic};
 use crate::ambient::caller::Caller;
 use crate::ambient::{clock, driven};
+use crate::bootstrap::JobKey;
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
 use crate::lrts::NoRoom;
@@ -31,6 +35,9 @@ use std::sync::Arc;
 
 /// The stream of the seed's dice that the wires draw from; those of nodes are numbered from 0.
 const STREAM: u64 = u64::MAX;
+
+/// The stream that the key of tags is drawn from.
+const KEY_STREAM: u64 = u64::MAX - 6;
 
 /// One frame in so many is late.
 const LATE_ONE_IN: u64 = 64;
@@ -85,6 +92,11 @@ struct State {
     held_up: Vec<(u64, NodeId)>,
     bursts: Bursts,
     quiet: Quiet,
+    corruption: Option<Corruption>,
+    /// The frame that has changed, once there is one.
+    changed: Option<Key>,
+    /// Whether all frames of one node to another keep their order.
+    keeps_order: bool,
     dice: ChaCha8Rng,
     /// If a model describes the network.
     traffic: Option<Traffic>,
@@ -92,6 +104,7 @@ struct State {
 
 /// The wires between the nodes of one simulated job.
 pub struct Wires {
+    seed: u64,
     weather: Weather,
     state: Mutex<State>,
 }
@@ -107,6 +120,8 @@ pub struct Arrival {
     pub target: NodeId,
     /// Of its channel and its bytes.
     pub hash: u64,
+    /// Whether it has changed on its way.
+    pub is_changed: bool,
 }
 
 impl Wires {
@@ -141,10 +156,21 @@ impl Wires {
             held_up: Vec::new(),
             bursts,
             quiet: Quiet::new(nodes),
+            corruption: Corruption::draw(seed).filter(|_| chances.has(Chance::Corruption)),
+            changed: None,
+            keeps_order: false,
             dice,
             traffic,
         };
-        Arc::new(Self { weather, state: Mutex::new(state) })
+        Arc::new(Self { seed, weather, state: Mutex::new(state) })
+    }
+
+    /// The job's key for tags, the same for each node. From now on all frames of one node to another keep their order, as tags need it.
+    pub(crate) fn key_of_tags(&self) -> JobKey {
+        self.state.lock().keeps_order = true;
+        let mut dice = ChaCha8Rng::seed_from_u64(self.seed);
+        dice.set_stream(KEY_STREAM);
+        JobKey(dice.random())
     }
 
     /// Whether a model describes the network.
@@ -165,7 +191,9 @@ impl Wires {
     /// Lets the next frame arrive: it waits at its target, whose PEs are to look at their network.
     pub fn arrive(&self) -> Option<Arrival> {
         let state = &mut *self.state.lock();
-        let ((moment, source, _), (target, load)) = state.on_their_way.pop_first()?;
+        let (key, (target, load)) = state.on_their_way.pop_first()?;
+        let (moment, source, _) = key;
+        let is_changed = state.changed == Some(key);
         let hash = load.hash();
         match load {
             Load::QuietGoodbye(told) => {
@@ -175,7 +203,7 @@ impl Wires {
             }
             _ => state.nodes[target.index()].arrived.push_back((source, load)),
         }
-        Some(Arrival { moment, source, target, hash })
+        Some(Arrival { moment, source, target, hash, is_changed })
     }
 
     /// The nodes that found no room before and for which there is some again, and those that may be done since all others have said goodbye: they are
@@ -215,7 +243,8 @@ impl Wires {
             return Err(NoRoom);
         }
         way.frames += 1;
-        let lane = (source, target, (frame.channel == Channel::Runtime).then(Caller::current));
+        let is_free = frame.channel == Channel::Runtime && !state.keeps_order;
+        let lane = (source, target, is_free.then(Caller::current));
         let arrives = match &mut state.traffic {
             Some(traffic) => {
                 let departure = traffic.depart(clock::now_ns(), (source, target), frame.len());
@@ -227,8 +256,12 @@ impl Wires {
         let behind = state.lanes.entry(lane).or_default();
         *behind = arrives.max(*behind);
         way.last = way.last.max(*behind);
-        let moment = *behind;
-        state.set_out(moment, source, (target, Load::Frame(frame.channel, frame.to_vec())));
+        let (moment, mut bytes) = (*behind, frame.to_vec());
+        let is_changed = state.corruption.as_mut().is_some_and(|corruption| corruption.strike(&mut bytes));
+        let key = state.set_out(moment, source, (target, Load::Frame(frame.channel, bytes)));
+        if is_changed {
+            state.changed = Some(key);
+        }
         Ok(())
     }
 
@@ -335,10 +368,12 @@ impl State {
         self.roomy.extend((0..self.nodes.len() as u32).map(NodeId));
     }
 
-    fn set_out(&mut self, moment: u64, source: NodeId, load: (NodeId, Load)) {
+    fn set_out(&mut self, moment: u64, source: NodeId, load: (NodeId, Load)) -> Key {
         let node = &mut self.nodes[source.index()];
         node.sent += 1;
-        self.on_their_way.insert((moment, source, node.sent), load);
+        let key = (moment, source, node.sent);
+        self.on_their_way.insert(key, load);
+        key
     }
 }
 

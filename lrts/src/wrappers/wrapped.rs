@@ -51,7 +51,7 @@ impl Wrappers {
     /// # Errors
     /// As of [`Wrappers::around`].
     #[cfg_attr(
-        not(any(feature = "ofi", feature = "verbs", feature = "mpi")),
+        not(any(feature = "ofi", feature = "verbs", feature = "mpi", feature = "sim")),
         expect(dead_code, reason = "this build has no such network")
     )]
     pub(crate) fn around_network<L: Lrts + 'static>(&self, bare: L) -> Result<Wrapped<L>, LrtsError> {

@@ -114,6 +114,7 @@ fn local_call(chare: &Chare, entry: &LocalEntry) -> TokenStream {
         ///
         /// # Panics
         /// If the chare does not live on this PE, or its state is borrowed already: by the entry or the closure that is under way.
+        #[track_caller]
         #visibility #signature {
             self.0.call_local(#text, |#this| <#path>::#name(#this, #(#arguments),*))
         }

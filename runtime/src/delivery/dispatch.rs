@@ -17,7 +17,7 @@ use crate::node::mailbox::Work;
 use crate::node::timeline::What;
 use crate::pe::creations::Epitaph;
 use crate::pe::early::Missing;
-use crate::pe::futures::{Awaited, Broken, Resolved};
+use crate::pe::futures::{Awaited, Broken, Decode, Resolved};
 use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
 use crate::pe::{ChareEvent, Pe};
@@ -170,6 +170,18 @@ fn resume(pe: &Pe, key: TaskKey) {
     pe.see_to_wishes();
 }
 
+/// What runs where a callback leads to a closure, in words.
+const CLOSURE: &str = "a callback's closure";
+
+/// Gives a future its value, decoded if it comes from another process; ends the job if that has sent something else.
+fn bring(pe: &Pe, awaited: Awaited, value: Arguments, decode: Decode) {
+    let Some(bytes) = value.as_encoded() else { return settle(pe, awaited, Ok(value)) };
+    match pe.run_as(Running::named("the decoding of a future's value"), || decode(bytes)) {
+        Ok(value) => settle(pe, awaited, Ok(value)),
+        Err(cause) => pe.fail("the arrival of a future's value".to_owned(), cause),
+    }
+}
+
 /// Gives a future its value, or the reason why none will come. The task that waits for it goes on at once: its turn has come with the
 /// message.
 fn settle(pe: &Pe, awaited: Awaited, value: Result<Arguments, Box<str>>) {
@@ -193,9 +205,10 @@ fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {
         Body::Resolve { future, value } => {
             let resolved = pe.futures.borrow_mut().resolve(future, value);
             match resolved {
-                Resolved::Future(awaited, value) => settle(pe, awaited, Ok(value)),
+                Resolved::Future(awaited, value, decode) => bring(pe, awaited, value, decode),
                 Resolved::Closure(closure) => {
-                    pe.run_as(Running::named("a callback's closure"), closure);
+                    let run = pe.run_as(Running::named(CLOSURE), closure);
+                    run.unwrap_or_else(|cause| pe.fail(format!("the call of {CLOSURE}"), cause));
                     // It may have held an element, and been the last that did.
                     pe.see_to_wishes();
                 }
@@ -209,7 +222,7 @@ fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {
             let broken = pe.futures.borrow_mut().break_promise(future);
             match broken {
                 Broken::Future(awaited) => settle(pe, awaited, Err(cause)),
-                Broken::Closure => pe.fail("a callback's closure".to_owned(), cause),
+                Broken::Closure => pe.fail(CLOSURE.to_owned(), cause),
                 Broken::Unheard => {}
             }
             Outcome::Processed

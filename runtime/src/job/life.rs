@@ -168,6 +168,7 @@ pub(crate) const ABOVE: Above = Above {
     mailbox_bound: None,
     has_ways: true,
     answers: ANSWERS,
+    kept_bytes_max: None,
     layout_method: None,
     tells_ways: false,
     balancer: None,

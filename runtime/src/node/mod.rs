@@ -115,6 +115,8 @@ pub(crate) struct Above {
     pub(crate) has_ways: bool,
     /// How many places of chares each PE remembers.
     pub(crate) answers: usize,
+    /// Bytes that the node may keep because of others, if that is not a part of the host's memory.
+    pub(crate) kept_bytes_max: Option<u64>,
     /// How laid-out memory of other processes is brought here, if the costs do not choose.
     pub(crate) layout_method: Option<LayoutMethod>,
     /// Whether the ways of nocopy arguments are told at the end.
@@ -205,7 +207,8 @@ impl Node {
     ) -> Self {
         let Above { look, open_all, services, is_timed, layout_method, tells_ways, .. } = above;
         let Above { balancer, balancing, begins_anew, seeds, .. } = above;
-        let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
+        let kept_bytes_max = above.kept_bytes_max.unwrap_or_else(|| kept_bytes_max(host_nodes));
+        let allowance = Arc::new(Allowance::new(kept_bytes_max));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
         let frame_bytes_max = network.capabilities().frame_bytes_max;
         let mailboxes: Vec<_> = (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect();

@@ -6,6 +6,7 @@ use crate::model::arguments::{Arguments, Message};
 use crate::model::callback::FutureId;
 use crate::model::error::NoAnswer;
 use crate::model::ids::PeId;
+use chare_lrts::codec::CodecError;
 use slab::Slab;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -54,11 +55,17 @@ pub struct Future<T> {
     value: PhantomData<fn() -> T>,
 }
 
+/// Decodes a value that another process has sent to the type that the callback was made for.
+pub(crate) type Decode = fn(&[u8]) -> Result<Arguments, CodecError>;
+
+/// Whether a closure has run, or why the value cannot be decoded that it was to take.
+type Ran = Result<(), CodecError>;
+
 /// The receiver of a value on its PE; the value may come from anywhere.
 enum Resolution {
-    Future(Rc<RefCell<FutureSlot>>),
-    Once(Box<dyn FnOnce(Arguments)>),
-    Each(Rc<RefCell<dyn FnMut(Arguments)>>),
+    Future(Rc<RefCell<FutureSlot>>, Decode),
+    Once(Box<dyn FnOnce(Arguments) -> Ran>),
+    Each(Rc<RefCell<dyn FnMut(Arguments) -> Ran>>),
 }
 
 /// A future that somebody holds, taken out of the table.
@@ -66,10 +73,10 @@ pub(crate) struct Awaited(Rc<RefCell<FutureSlot>>);
 
 /// What a value leads to. Wakers, closures and drops may be the user's: they run when the table is free again.
 pub(crate) enum Resolved {
-    /// A future is to have the value.
-    Future(Awaited, Arguments),
-    /// A closure is to run.
-    Closure(Box<dyn FnOnce()>),
+    /// A future is to have the value, which may have to be decoded.
+    Future(Awaited, Arguments, Decode),
+    /// A closure is to run, which fails if the value is not of the type that it takes.
+    Closure(Box<dyn FnOnce() -> Ran>),
     /// Nobody waits for the value: it is to be dropped.
     Unheard(Arguments),
 }
@@ -100,20 +107,23 @@ impl Futures {
         self.created
     }
 
-    pub(crate) fn create<T>(&mut self, pe: PeId) -> (Future<T>, FutureId) {
+    pub(crate) fn create<T: Message>(&mut self, pe: PeId) -> (Future<T>, FutureId) {
         let slot = Rc::new(RefCell::new(FutureSlot::default()));
-        let id = self.add(pe, Resolution::Future(Rc::clone(&slot)));
+        let id = self.add(pe, Resolution::Future(Rc::clone(&slot), Arguments::decode::<T>));
         (Future { slot, value: PhantomData }, id)
     }
 
     /// Adds a closure that runs with the first value.
     pub(crate) fn add_once<T: Message>(&mut self, pe: PeId, body: impl FnOnce(T) + 'static) -> FutureId {
-        self.add(pe, Resolution::Once(Box::new(|value| body(typed(value)))))
+        self.add(pe, Resolution::Once(Box::new(|value| value.take().map(body))))
     }
 
     /// Adds a closure that runs with every value.
     pub(crate) fn add_each<T: Message>(&mut self, pe: PeId, mut body: impl FnMut(T) + 'static) -> FutureId {
-        self.add(pe, Resolution::Each(Rc::new(RefCell::new(move |value| body(typed(value))))))
+        self.add(
+            pe,
+            Resolution::Each(Rc::new(RefCell::new(move |value: Arguments| value.take().map(&mut body)))),
+        )
     }
 
     fn add(&mut self, pe: PeId, waiting: Resolution) -> FutureId {
@@ -134,8 +144,8 @@ impl Futures {
         }
         match self.waiting.remove(key).1 {
             // Nobody else has the future any more.
-            Resolution::Future(slot) if Rc::strong_count(&slot) == 1 => Resolved::Unheard(value),
-            Resolution::Future(slot) => Resolved::Future(Awaited(slot), value),
+            Resolution::Future(slot, _) if Rc::strong_count(&slot) == 1 => Resolved::Unheard(value),
+            Resolution::Future(slot, decode) => Resolved::Future(Awaited(slot), value, decode),
             Resolution::Once(body) => Resolved::Closure(Box::new(move || body(value))),
             Resolution::Each(_) => unreachable!("it was no such closure"),
         }
@@ -144,7 +154,7 @@ impl Futures {
     /// The futures of PE `pe` that tasks await, each with the waker's address, by which a task is known.
     pub(crate) fn awaited(&self, pe: PeId) -> impl Iterator<Item = (FutureId, *const ())> {
         self.waiting.iter().filter_map(move |(key, (generation, waiting))| {
-            let Resolution::Future(slot) = waiting else { return None };
+            let Resolution::Future(slot, _) = waiting else { return None };
             let waker = slot.borrow().waiter.waker()?;
             let slot = u32::try_from(key).ok()?;
             Some((FutureId { pe, slot, generation: *generation }, waker))
@@ -160,7 +170,7 @@ impl Futures {
     pub(crate) fn break_promise(&mut self, id: FutureId) -> Broken {
         let key = id.slot as usize;
         match self.waiting.get(key) {
-            Some((generation, Resolution::Future(slot))) if *generation == id.generation => {
+            Some((generation, Resolution::Future(slot, _))) if *generation == id.generation => {
                 let slot = Rc::clone(slot);
                 self.waiting.remove(key);
                 Broken::Future(Awaited(slot))
@@ -199,12 +209,9 @@ impl Waiter {
     }
 }
 
-/// Converts a value to the type that the callback was made for.
-///
-/// # Panics
-/// If another node sent a value of another type.
+/// The value, in the type that the callback was made for.
 fn typed<T: Message>(value: Arguments) -> T {
-    value.take().unwrap_or_else(|error| panic!("a value of another type came: {error}"))
+    value.take().expect("a value is decoded when it comes")
 }
 
 fn value_or_panic<T: Message>(value: Result<Arguments, Box<str>>) -> T {

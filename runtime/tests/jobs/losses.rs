@@ -1,12 +1,16 @@
 //! Lost nodes: a job of which one is lost ends with an error that names it, wherever the others are; or with the right result, if it was over.
+//! And nodes whose frames do not arrive as they were sent, or that may keep little.
 
-use crate::every_path::lost_node;
+use crate::every_path::{is_of_the_runtime, lost_node, wants_memory};
 use chare::prelude::*;
-use chare::{Chance, Simulation};
+use chare::{Chance, JobError, ReachOptions, Simulation};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 const ROUNDS: u64 = 4;
+
+/// How often those who are called call two others in turn.
+const DEPTH: u32 = 5;
 
 /// Virtual time in which each job ends: that of an audit, and what chance makes of the work.
 const LONGEST: Duration = Duration::from_secs(3);
@@ -28,6 +32,8 @@ impl Worker {
     #[entry]
     fn spread(&mut self, depth: u32, workers: u64) {
         self.sum += 1;
+        // Whatever has arrived: there is no more of it than was meant.
+        let (depth, workers) = (depth.min(DEPTH), workers.clamp(1, 2 * u64::from(chare::pes())));
         for _ in 0..if depth > 0 { 2 } else { 0 } {
             self.this_collection().at(chare::dice().below(workers)).spread(depth - 1, workers);
         }
@@ -47,7 +53,6 @@ impl Worker {
 
 /// Calls, quiescence, reductions, lent memory; each result is looked at.
 async fn work() {
-    const DEPTH: u32 = 5;
     let workers = 2 * u64::from(chare::pes());
     let all = WorkerProxy::create(workers);
     for round in 0..ROUNDS {
@@ -68,7 +73,7 @@ fn a_job_of_which_a_node_is_lost_ends_and_names_it() {
     let mut wrong = Vec::new();
     for (nodes, pes) in [(2, 1), (3, 2), (5, 1)] {
         for seed in 0..60 {
-            let parts = Chance::ALL.into_iter().chain(Chance::FATAL);
+            let parts = Chance::ALL.into_iter().chain([Chance::Losses]);
             let outcome = Simulation::new(nodes, pes).seed(seed).chance(parts).audited().run(work);
             assert!(outcome.time() < LONGEST, "{nodes}x{pes}, seed {seed}: {:?}", outcome.time());
             match outcome.code() {
@@ -86,4 +91,46 @@ fn a_job_of_which_a_node_is_lost_ends_and_names_it() {
     assert!(wrong.is_empty(), "{} jobs: {}", wrong.len(), wrong.join("\n"));
     assert!(well > 50, "half of the seeds lose nobody: {well}");
     assert!(lost.contains(&NodeId(0)) && lost.len() == 5, "each may be lost: {lost:?}");
+}
+
+/// Runs the work in jobs with a part of chance that may end them; returns how many ended well, and the errors of the others.
+fn under(part: Chance, network: &ReachOptions) -> (u32, Vec<(String, JobError)>) {
+    let (mut well, mut errors) = (0, Vec::new());
+    for (nodes, pes) in [(2, 1), (3, 2), (5, 1)] {
+        for seed in 0..60 {
+            let parts = Chance::ALL.into_iter().chain([part]);
+            let job = Simulation::new(nodes, pes).seed(seed).chance(parts).network(network.clone()).audited();
+            match job.run(work).code() {
+                Ok(_) => well += 1,
+                Err(error) => errors.push((format!("{nodes}x{pes}, seed {seed}"), error)),
+            }
+        }
+    }
+    assert!(well > 50, "half of the seeds have nothing of it: {well}");
+    (well, errors)
+}
+
+#[test]
+fn a_frame_that_was_changed_ends_a_job_with_tags_and_the_error_names_who_sent_it() {
+    let tags = ReachOptions { tags: true, ..ReachOptions::default() };
+    let (_, errors) = under(Chance::Corruption, &tags);
+    let wrong: Vec<_> = errors.iter().filter(|(_, error)| lost_node(error).is_none()).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(errors.len() > 20, "many are struck: {}", errors.len());
+}
+
+#[test]
+fn no_frame_that_was_changed_makes_the_runtime_panic() {
+    let (_, errors) = under(Chance::Corruption, &ReachOptions::default());
+    let wrong: Vec<_> = errors.iter().filter(|(_, error)| is_of_the_runtime(error)).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(errors.len() > 10, "many are noticed: {}", errors.len());
+}
+
+#[test]
+fn a_node_that_may_keep_little_gets_along_or_says_what_is_used_up() {
+    let (_, errors) = under(Chance::Memory, &ReachOptions::default());
+    let wrong: Vec<_> = errors.iter().filter(|(_, error)| !wants_memory(error)).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(errors.len() > 5, "some do not get along: {}", errors.len());
 }

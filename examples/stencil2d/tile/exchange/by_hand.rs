@@ -7,6 +7,7 @@ use crate::tile::Tile;
 use chare::DeviceBufferMut;
 use chare::devices::Method;
 use chare::layout::Plan;
+use chare_examples::devices::{passed, written};
 use std::sync::Arc;
 
 pub(super) async fn exchange(around: Around<'_>, step: u32) -> DeviceParts {
@@ -18,7 +19,7 @@ pub(super) async fn exchange(around: Around<'_>, step: u32) -> DeviceParts {
         let edge = whole.stage_by(Method::Rows, stream, &plan).expect("there is room for staging");
         landed.push((way, neighbour, edge));
     }
-    stream.passed().expect("the device is there").await.expect("the device is not lost");
+    passed(stream).await;
     for (way, neighbour, mut edge) in landed {
         let bytes = edge.elements().expect("the device is not lost").expect("the stream is past it");
         let points =
@@ -28,10 +29,9 @@ pub(super) async fn exchange(around: Around<'_>, step: u32) -> DeviceParts {
     let mut parts = DeviceParts::default();
     for _ in neighbours {
         let (_, from, points) = tile.when(Tile::halo_on_host).reference(step).await;
-        let mut edge = DeviceBufferMut::new(field.device(), points.len()).expect("the device has memory");
-        edge.write(stream, &points).expect("there is room for staging");
-        parts[from.place()] = Some(edge.freeze());
+        let edge = DeviceBufferMut::new(field.device(), points.len()).expect("the device has memory");
+        parts[from.place()] = Some(written(edge, stream, &points).freeze());
     }
-    stream.passed().expect("the device is there").await.expect("the device is not lost");
+    passed(stream).await;
     parts
 }

@@ -217,14 +217,16 @@ impl<C: Chare> ElementHandle<C> {
     ///
     /// # Panics
     /// If the chare does not live on this PE, or its state is borrowed already.
+    #[track_caller]
     pub fn call_local<R>(&self, entry: &'static str, body: impl FnOnce(&mut C) -> R) -> R {
-        self.call_here(entry, body).unwrap_or_else(|| {
-            let here = my_pe();
-            panic!(
-                "{}::{entry} is a local entry, and {self:?} is not on {here}: call it where the chare lives, or make the entry an ordinary one",
-                C::NAME
-            )
-        })
+        match self.call_here(entry, body) {
+            Some(answer) => answer,
+            None => panic!(
+                "{}::{entry} is a local entry, and {self:?} is not on {}: call it where the chare lives, or make the entry an ordinary one",
+                C::NAME,
+                my_pe()
+            ),
+        }
     }
 
     fn call_here<R>(&self, entry: &'static str, body: impl FnOnce(&mut C) -> R) -> Option<R> {

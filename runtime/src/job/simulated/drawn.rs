@@ -35,6 +35,9 @@ pub(super) struct Shape {
     pub(super) chances: Chances,
 }
 
+/// What a node may keep because of others, whatever the machine has, unless that is little.
+const KEPT_BYTES_MAX: u64 = 1 << 32;
+
 /// The stream of the seed's dice by which a job is made.
 const STREAM: u64 = u64::MAX - 4;
 
@@ -46,6 +49,8 @@ pub(super) struct Drawn {
     refuses_one_in: Option<u64>,
     pub(super) shuffle: Option<u64>,
     pub(super) mailbox: Option<NonZeroU32>,
+    /// Bytes that each node may keep because of others.
+    pub(super) kept_bytes_max: u64,
     /// When which node is lost, if one is.
     pub(super) loss: Option<(u64, NodeId)>,
 }
@@ -68,7 +73,10 @@ impl Drawn {
         let within = 10_u64.pow(dice.random_range(4..8));
         let loss = (dice.random_range(0..within), NodeId(dice.random_range(0..shape.nodes)));
         let loss = is_lost.then_some(loss);
-        Self { calm_from, knobs, refuses_one_in, shuffle, mailbox, loss }
+        let little = 1 << dice.random_range(10..20);
+        let has_little = dice.random_ratio(1, 2) && shape.chances.has(Chance::Memory);
+        let kept_bytes_max = if has_little { little } else { KEPT_BYTES_MAX };
+        Self { calm_from, knobs, refuses_one_in, shuffle, mailbox, kept_bytes_max, loss }
     }
 
     /// What this gives all nodes.

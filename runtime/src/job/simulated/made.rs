@@ -94,6 +94,7 @@ pub(super) fn make(
         mailbox_bound,
         has_ways: mailbox_bound.is_some() || !are_many,
         answers: if are_many { FEW_ANSWERS } else { ANSWERS },
+        kept_bytes_max: Some(drawn.kept_bytes_max),
         ..asked
     };
     let open = |(id, ambient): (NodeId, &Rc<Ambient>)| {

@@ -112,7 +112,8 @@ impl Simulation {
     /// Leaves these parts to chance, and no others. Without this call they are those of [`Chance::USUAL`]; with [`Chance::ALL`] the network is
     /// without room for a while, nodes pause, what may be refused is, and constants of the runtime are at their extremes: in each job with a
     /// probability of its own, as the seed has it, and in half of the jobs up to a moment from which on nothing is amiss. Whatever happens,
-    /// the program is to come to the same result. With [`Chance::FATAL`] beside them the job may end with an error that names a lost node.
+    /// the program is to come to the same result. With those of
+    /// [`Chance::FATAL`] beside them the job may end with an error that names a lost node, or one whose frame was changed on its way.
     ///
     /// ```
     /// use chare::{Chance, Simulation};

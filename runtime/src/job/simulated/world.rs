@@ -8,7 +8,8 @@
 //!    [pauses](Pauses) it has none.
 //! 3. A node whose PEs have all ended takes leave, while others may still run: what they refused, it has to send again.
 //! 4. If nothing can happen any more, or nothing but waiting happens, the job [stands still](Standstill).
-//! 5. A node that is [lost](World::lose) does nothing any more, and the wires tell its peers. Then nobody looks at promises, which it does not keep.
+//! 5. A node that is [lost](World::lose) does nothing any more, and the wires tell its peers. Then nobody looks at promises, which it does not keep;
+//!    nor does anybody once a frame has arrived that was changed on its way: such a job ends some time later, whatever it was told to do.
 //! 6. In an audited job [oracles](Oracles) look at each node that had an event, until one of them ends.
 
 use super::agenda::{Agenda, Woken};
@@ -30,7 +31,7 @@ use crate::node::ledger::Shared;
 use crate::pe::Pe;
 use crate::services::quiescence::Sums;
 use chare_device::VirtualTime;
-use chare_lrts::simulated::{Chance, Wires};
+use chare_lrts::simulated::{Arrival, Chance, Wires};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::rc::Rc;
@@ -40,6 +41,9 @@ use std::time::Duration;
 
 /// The stream of the seed's dice that the world draws from; those of nodes are numbered from 0, and the wires have the last.
 const STREAM: u64 = u64::MAX - 1;
+
+/// How many events a job may have after one of its frames arrived that was changed.
+const ASTRAY_EVENTS: u64 = 100_000;
 
 /// Time between a wake-up and the turn of the PE that was woken, in nanoseconds.
 const WAKE_NS: u64 = 200;
@@ -104,6 +108,8 @@ struct World<'a> {
     /// When the last PE was over.
     over_at: Option<u64>,
     pauses: Pauses,
+    /// The event by which a job is to be over one of whose frames was changed, and that frame: its program may have been told to go on for ever.
+    astray: Option<(u64, Arrival)>,
     /// When which node is lost, if one will be.
     loss: Option<(u64, NodeId)>,
     standstill: Standstill,
@@ -140,6 +146,7 @@ impl<'a> World<'a> {
             turn_end: 0,
             over_at: None,
             pauses: Pauses::draw(shape, drawn.calm_from),
+            astray: None,
             loss: drawn.loss,
             standstill: Standstill::default(),
             oracles: None,
@@ -198,6 +205,12 @@ impl<'a> World<'a> {
         if self.audit_due.swap(false, Ordering::Relaxed) {
             self.audit();
         }
+        if let Some((_, changed)) = self.astray.take_if(|(end, _)| self.log.count() >= *end) {
+            let cause =
+                format!("a frame was changed on its way, and the job went on for {ASTRAY_EVENTS} events");
+            let error = JobError::Undecodable { peer: changed.source, node: changed.target, cause };
+            self.within(0, |world| world.cast.nodes[0].node.fail(error));
+        }
         if !self.standstill.is_due(self.now, self.log.count(), self.cast.pes.len()) {
             return true;
         }
@@ -255,6 +268,10 @@ impl<'a> World<'a> {
         (self.now, self.turn_end) = (arrival.moment, arrival.moment);
         let (source, target) = (arrival.source, arrival.target);
         self.log.note(self.now, SimulatedEvent::Arrival { source, target, hash: arrival.hash });
+        if arrival.is_changed {
+            (self.oracles, self.book) = (None, None);
+            self.astray = Some((self.log.count() + ASTRAY_EVENTS, arrival));
+        }
         self.look_soon(target);
     }
 
