@@ -273,6 +273,7 @@ pub fn set_readonly<T: Message + Sync>(value: T) {
 ///
 /// # Panics
 /// If no value of this type was set.
+#[track_caller]
 pub fn readonly<T: Message + Sync>() -> Arc<T> {
     let name = std::any::type_name::<T>();
     match Pe::current(|pe| values::values(&pe.node).read::<T>()) {

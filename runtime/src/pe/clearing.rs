@@ -87,8 +87,10 @@ impl Pe {
         for (running, task) in self.tasks.take_all() {
             panics.drop_apart(|| format!("the drop of a task, {},", running.describe()), task);
         }
+        // The one whose entry panicked.
+        let panicked = self.running.end_entry();
         let (chares, rest) = self.places.replace(Places::new(1, true)).into_chares();
-        for chare in chares {
+        for chare in panicked.into_iter().chain(chares) {
             let (name, target) = (chare.identity().name(), chare.identity().target);
             panics.drop_apart(|| format!("{name}::drop of {}", show(name, target)), chare);
         }

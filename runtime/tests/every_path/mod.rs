@@ -136,12 +136,14 @@ pub(crate) fn wants_memory(error: &chare::JobError) -> bool {
     error.to_string().contains("that this node may keep for others")
 }
 
-/// Whether a job ended because the runtime's own code panicked: what no bytes of a peer may bring about.
+/// Whether a job ended because the runtime's own code panicked: what no bytes of a peer may bring about. What stands in `api` refuses what the
+/// program asks for, which may have been told nonsense.
 #[cfg(feature = "sim")]
 pub(crate) fn is_of_the_runtime(error: &chare::JobError) -> bool {
     match error {
         chare::JobError::Panic { cause, .. } => {
-            ["runtime/src", "lrts/src"].iter().any(|at| cause.contains(at))
+            let places = ["runtime/src", "lrts/src"];
+            places.iter().any(|at| cause.contains(at)) && !cause.contains("runtime/src/api/")
         }
         _ => false,
     }

@@ -75,6 +75,46 @@ fn many_members_whose_drops_panic_are_counted() {
     }
 }
 
+/// Where a witness was dropped whose entry had panicked.
+static DROPPED_ON: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+struct Witness {
+    is_broken: bool,
+}
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        if self.is_broken {
+            DROPPED_ON.store(chare::my_pe().0 as usize, Ordering::Relaxed);
+        }
+    }
+}
+
+#[chare(array)]
+impl Witness {
+    #[entry]
+    fn new() -> Self {
+        Self { is_broken: false }
+    }
+
+    #[entry]
+    fn break_down(&mut self) {
+        self.is_broken = true;
+        panic!("broken");
+    }
+}
+
+#[test]
+fn a_chare_whose_entry_panicked_is_dropped_on_its_pe() {
+    for last in [0_u64, 2] {
+        let told = failure(Job::in_process(1, last as u32 + 1), move || async move {
+            WitnessProxy::create(last + 1).at(last).break_down();
+        });
+        assert!(told.contains("Witness::break_down of member") && told.contains("broken"), "{told}");
+        assert_eq!(DROPPED_ON.swap(usize::MAX, Ordering::Relaxed), last as usize);
+    }
+}
+
 /// Sends a value and waits for another as it is dropped.
 #[derive(Clone, Serialize, Deserialize)]
 struct Farewell(Option<Callback<u32>>);

@@ -228,6 +228,7 @@ impl<T: Element> Exchange<T> {
         }
     }
 
+    #[track_caller]
     fn check_member(&self, member: u64) {
         let members = self.members;
         assert!(

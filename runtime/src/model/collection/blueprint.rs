@@ -4,6 +4,7 @@ use super::placement::Placement;
 use crate::model::callback::ErasedCallback;
 use crate::model::ids::{ChareTypeId, CollectionId, Index};
 use crate::model::index_range::IndexRange;
+use crate::model::registry::IndexRegistration;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -22,6 +23,19 @@ impl Elements {
         match self {
             Self::Range(range) => range.len(),
             Self::List(list) => list.len() as u64,
+        }
+    }
+
+    /// Looks at the indices of members that another node lists.
+    ///
+    /// # Errors
+    /// The first that is no index of the type, or not the one of its name, in words.
+    pub(crate) fn check(&self, indices: &IndexRegistration) -> Result<(), String> {
+        match self {
+            Self::Range(_) => Ok(()),
+            Self::List(list) => {
+                list.iter().try_for_each(|(index, name)| indices.check(*index, name.as_deref()))
+            }
         }
     }
 

@@ -155,6 +155,8 @@ pub(crate) struct IndexRegistration {
     /// How many integers an index consists of; 0 where it is no integer or tuple.
     pub(crate) dimensions: usize,
     show: fn(Index) -> Option<String>,
+    /// Whether bits are an index of the type, and no digest of one.
+    holds: fn(Index) -> bool,
     /// The coordinates of an index that has some; see [`ArrayIndex::place`].
     pub(crate) place: fn(Index) -> Option<Vec<u64>>,
 }
@@ -166,17 +168,23 @@ impl IndexRegistration {
             type_name: std::any::type_name::<I>,
             dimensions: I::DIMENSIONS,
             show: |index| I::unpack(index).map(|index| format!("{index:?}")),
+            holds: |index| I::unpack(index).is_some(),
             place: |index| I::unpack(index)?.place(),
         }
     }
 
-    /// Compares an index with the name, if any, that another node says it has.
+    /// Looks at an index that another node names, with the name that it brings if it is a digest.
     ///
     /// # Errors
-    /// When that is no name of this index, in words.
-    pub(crate) fn check_name(&self, index: Index, name: Option<&[u8]>) -> Result<(), String> {
+    /// When its bits are no index of the type, or the name is none of this index, in words.
+    pub(crate) fn check(&self, index: Index, name: Option<&[u8]>) -> Result<(), String> {
         match name {
-            None => Ok(()),
+            None if (self.holds)(index) => Ok(()),
+            None => Err(format!(
+                "its index {:#034x} is no {}, nor does it bring a name",
+                index.bits(),
+                (self.type_name)()
+            )),
             Some(_) if self.dimensions != 0 => Err("its index is of integers, and brings a name".to_owned()),
             Some(name) => index::check_name(index, name),
         }

@@ -95,6 +95,8 @@ pub(super) fn arrive(
 ) -> Result<(), String> {
     node.post_to_children(&node.outside, root, frame, None);
     let chare = find_chare(blueprint.chare)?;
+    let checked = blueprint.elements.check(&chare.index);
+    checked.map_err(|cause| format!("an element of {}: {cause}", chare.name))?;
     // A collection that is created without elements comes without arguments.
     let arguments = if blueprint.elements.len() == 0 {
         Arguments::new(())

@@ -79,8 +79,8 @@ fn arrive(node: &Arc<Node>, Arrival { frame, said, .. }: Arrival<'_>) -> Result<
     let (to, options, message) = match told {
         ArrayFrame::Insert { to, order, chare } => {
             let chare = find_chare(chare)?;
-            let named = chare.index.check_name(order.index, order.name.as_deref());
-            named.map_err(|cause| format!("the insertion of a {}: {cause}", chare.name))?;
+            let checked = chare.index.check(order.index, order.name.as_deref());
+            checked.map_err(|cause| format!("the insertion of a {}: {cause}", chare.name))?;
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
             (to, insertion::options(), ArrayMessage::Insert(Insert { order, chare, arguments }))
         }

@@ -254,6 +254,13 @@ fn run(pe: &Pe, options: CallOptions, broadcast: Broadcast) -> Outcome {
     let mut options = if may_grow { options } else { options.apart() };
     let audience = options.take_audience();
     let within = options.within();
+    if let Some(BroadcastId { collection: other, .. }) =
+        within.filter(|within| within.collection != collection)
+    {
+        let cause = format!("it says that it is one of {other:?}");
+        pe.fail(format!("a broadcast to {collection:?}"), cause);
+        return Outcome::Processed;
+    }
     if let Some(broadcast) = within {
         pe.tell(ChareEvent::Called { broadcast });
     }

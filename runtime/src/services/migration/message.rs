@@ -103,7 +103,7 @@ impl Record {
         if topology.node_of(from) != source {
             return Err(format!("it is said to come from {from}, which is not on {source}"));
         }
-        indices.check_name(self.member.1, self.name.as_deref())
+        indices.check(self.member.1, self.name.as_deref())
     }
 }
 
