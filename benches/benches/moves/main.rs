@@ -1,7 +1,7 @@
 //! Moves: what it costs that an element of an array moves to another PE, and what its state has to do with it; and the peers, the least that a move
 //! could take.
 //!
-//! `cargo bench -p chare-benches --bench moves`; `benches/README.md` explains the rows.
+//! `cargo bench -p chare-benches --bench moves`; each row names its peer.
 
 mod ours;
 

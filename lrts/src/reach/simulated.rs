@@ -19,7 +19,7 @@ impl Reach {
     /// and `tags` count. For steps of a driven thread: [`Reach::wait`] does not wait there.
     ///
     /// # Errors
-    /// When the trace's file cannot be written, or the kernel grants no descriptors for faults.
+    /// When the trace's file cannot be written, there are to be tags in a build that has none, or the kernel grants no descriptors for faults.
     pub fn simulated(
         node: NodeId,
         nodes: u32,
@@ -27,6 +27,11 @@ impl Reach {
         options: &ReachOptions,
     ) -> Result<Self, LrtsError> {
         let regions = Arc::new(Regions::private(node)?);
+        if options.tags && cfg!(not(feature = "net")) {
+            return Err(LrtsError::Bootstrap(
+                "`+tags` needs the feature `net`, which this build has not".to_owned(),
+            ));
+        }
         let tags = options.tags.then(|| (wires.key_of_tags(), nodes));
         let wrappers = Wrappers::new(node, options.traced(), options.fault.as_ref(), tags)?;
         let end = wrappers.around_network(End::new(node, nodes, wires))?;
