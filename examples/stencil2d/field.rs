@@ -1,6 +1,6 @@
 //! The field: its tiles, what of a tile its neighbours need, and what it is after all sweeps.
 
-use crate::sweep::Parts;
+use crate::sweep::{Parts, Real};
 use chare::layout::{Dims, Layout};
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ impl Way {
     }
 
     /// What of a tile the neighbour in this way needs: a row, a column, or a corner.
-    pub(crate) fn edge(self, tile: Size) -> Layout<f64> {
+    pub(crate) fn edge<R: Real>(self, tile: Size) -> Layout<R> {
         let grid = Dims::new([tile.rows, tile.columns]);
         let (bottom, east) = (tile.rows - 1, tile.columns - 1);
         let (row, column) = (if self.down > 0 { bottom } else { 0 }, if self.right > 0 { east } else { 0 });
@@ -68,20 +68,20 @@ impl Way {
 
 impl Problem {
     /// The points of a tile at first.
-    pub(crate) fn first(&self, (row, column): (u32, u32)) -> Vec<f64> {
+    pub(crate) fn first<R: Real>(&self, (row, column): (u32, u32)) -> Vec<R> {
         let Size { rows, columns } = self.tile;
         let (top, left) = (row as usize * rows, column as usize * columns);
         let points =
             (top..top + rows).flat_map(|row| (left..left + columns).map(move |column| (row, column)));
-        points.map(|(row, column)| ((row * 31 + column * 17) % 101) as f64).collect()
+        points.map(|(row, column)| R::from(((row * 31 + column * 17) % 101) as u8)).collect()
     }
 
     /// How many points of a tile are not what one loop over the whole field computes.
-    pub(crate) fn count_wrong(&self, (row, column): (u32, u32), points: &[f64]) -> u64 {
+    pub(crate) fn count_wrong<R: Real>(&self, (row, column): (u32, u32), points: &[R]) -> u64 {
         let Size { rows, columns } = self.tile;
         let whole = Size { rows: rows * self.tiles[0] as usize, columns: columns * self.tiles[1] as usize };
         let alone = Self { tiles: [1, 1], tile: whole, ..*self };
-        let mut field = alone.first((0, 0));
+        let mut field: Vec<R> = alone.first((0, 0));
         for _ in 0..self.steps {
             field = Parts::alone(whole, &field).swept();
         }

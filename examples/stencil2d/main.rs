@@ -14,6 +14,7 @@
 //! cargo run --release --features cuda --example stencil2d -- --size 2048 2048 --verify +n 2 +device cuda
 //! cargo run --release --example stencil2d -- --verify +p 2 +device software:2 +balancer rotate
 //! cargo run --release --example stencil2d -- --compare +p 4 +device software       beside an exchange by hand
+//! cargo run --release --example stencil2d -- --single --verify +p 2                in single precision
 //! ```
 
 mod field;
@@ -21,14 +22,15 @@ mod kernel;
 mod sweep;
 mod tile;
 
-use chare::Program;
 use chare::prelude::*;
+use chare::{Instantiated, Program};
 use chare_examples::start;
 use clap::Parser;
 use field::{Problem, Size, Way};
 use std::process::ExitCode;
-use tile::TileProxy;
+use sweep::Real;
 use tile::exchange::{Among, Exchange};
+use tile::{Tile, TileProxy};
 
 /// Sweeps a field on devices with a stencil of nine points.
 #[derive(Parser, Clone, Debug)]
@@ -49,6 +51,9 @@ struct Options {
     /// Compare the field with what one loop computes
     #[arg(long)]
     verify: bool,
+    /// Points are numbers of single precision, not double
+    #[arg(long)]
+    single: bool,
     /// Before, exchange edges as often as the field is swept by nocopy arguments and by hand, and say what both take
     #[arg(long)]
     compare: bool,
@@ -70,12 +75,15 @@ impl Options {
 }
 
 /// Says what an exchange takes: the slowest tile's, on average; how many bytes the first tile gets in one; and what those in some directions take.
-async fn compare(problem: &Problem, tiles: &TileProxy) {
+async fn compare<R: Real>(problem: &Problem, tiles: &TileProxy<R>)
+where
+    Tile<R>: Instantiated,
+{
     let (compared, done) = chare::future::<Vec<u64>>();
     tiles.compare(problem.steps, done);
     let times_us: Vec<f64> = compared.await.into_iter().map(|time_ns| time_ns as f64 / 1e3).collect();
     let edges = Way::all().filter(|way| way.from((0, 0), problem.tiles).is_some());
-    let bytes: u64 = edges.map(|way| way.edge(problem.tile).raw().bytes()).sum();
+    let bytes: u64 = edges.map(|way| way.edge::<R>(problem.tile).raw().bytes()).sum();
     for (among, times_us) in Among::EACH.into_iter().zip(times_us.chunks(Exchange::ALL.len())) {
         for (exchange, time_us) in Exchange::ALL.into_iter().zip(times_us) {
             let (name, lines) = (exchange.name(), exchange.lines());
@@ -87,8 +95,11 @@ async fn compare(problem: &Problem, tiles: &TileProxy) {
     }
 }
 
-async fn run(problem: Problem, compares: bool) {
-    let tiles = TileProxy::create((problem.tiles[0], problem.tiles[1]), problem);
+async fn run<R: Real>(problem: Problem, compares: bool)
+where
+    Tile<R>: Instantiated,
+{
+    let tiles = TileProxy::<R>::create((problem.tiles[0], problem.tiles[1]), problem);
     if compares {
         compare(&problem, &tiles).await;
     }
@@ -124,5 +135,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    start::with_devices(program).run(move |_arguments| run(problem, options.compare))
+    start::with_devices(program).run(move |_arguments| async move {
+        match options.single {
+            true => run::<f32>(problem, options.compare).await,
+            false => run::<f64>(problem, options.compare).await,
+        }
+    })
 }

@@ -8,8 +8,9 @@
 
 typedef long long i64;
 
+template <typename T>
 struct Parts {
-    const double* part[9];
+    const T* part[9];
 };
 
 // -1 before the first, 1 behind the last.
@@ -17,20 +18,30 @@ __device__ int side(i64 at, i64 len) {
     return (at >= len) - (at < 0);
 }
 
-__device__ double point(const Parts& parts, i64 rows, i64 columns, i64 row, i64 column) {
+template <typename T>
+__device__ T point(const Parts<T>& parts, i64 rows, i64 columns, i64 row, i64 column) {
     int down = side(row, rows), right = side(column, columns);
-    const double* part = parts.part[(down + 1) * 3 + right + 1];
+    const T* part = parts.part[(down + 1) * 3 + right + 1];
     if (part == nullptr) return 0;
     if (down == 0 && right == 0) return part[row * columns + column];
     return part[right == 0 ? column : down == 0 ? row : 0];
 }
 
-extern "C" __global__ void sweep(Parts parts, double* swept, i64 rows, i64 columns) {
+template <typename T>
+__device__ void sweep_point(const Parts<T>& parts, T* swept, i64 rows, i64 columns) {
     i64 column = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     i64 row = (i64)blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= rows || column >= columns) return;
 #define AT(down, right) point(parts, rows, columns, row + (down), column + (right))
-    double beside = AT(-1, 0) + AT(1, 0) + AT(0, -1) + AT(0, 1);
-    double across = AT(-1, -1) + AT(-1, 1) + AT(1, -1) + AT(1, 1);
-    swept[row * columns + column] = 0.25 * AT(0, 0) + 0.15 * beside + 0.05 * across;
+    T beside = AT(-1, 0) + AT(1, 0) + AT(0, -1) + AT(0, 1);
+    T across = AT(-1, -1) + AT(-1, 1) + AT(1, -1) + AT(1, 1);
+    swept[row * columns + column] = T(0.25) * AT(0, 0) + T(0.15) * beside + T(0.05) * across;
+}
+
+extern "C" __global__ void sweep(Parts<double> parts, double* swept, i64 rows, i64 columns) {
+    sweep_point(parts, swept, rows, columns);
+}
+
+extern "C" __global__ void sweep_single(Parts<float> parts, float* swept, i64 rows, i64 columns) {
+    sweep_point(parts, swept, rows, columns);
 }

@@ -1,7 +1,9 @@
-//! The kernel of `stencil2d`, compiled for the host and run thread by thread, beside the sweep of the example: the same bits.
+//! The kernels of `stencil2d`, compiled for the host and run thread by thread, beside the sweep of the example: the same bits, in both precisions.
 
 use crate::field::Size;
-use crate::sweep::Parts;
+use crate::sweep::{Parts, Real};
+use std::ops::Div;
+use std::path::Path;
 use std::process::Command;
 
 /// A tile smaller than a block of threads, so that some have no point.
@@ -17,25 +19,32 @@ const HOST: &str = r#"
 struct Dim { unsigned x, y; };
 static Dim blockIdx, threadIdx, blockDim = {4, 4};
 #include "sweep.cu"
-int main(int, char** words) {
+template <typename T, typename Bits>
+void say(void (*kernel)(Parts<T>, T*, i64, i64), int have) {
     const i64 rows = 5, columns = 7;
-    int have = atoi(words[1]);
-    static double points[9][35], swept[35];
-    Parts parts;
+    static T points[9][35], swept[35];
+    Parts<T> parts;
     for (int part = 0; part < 9; part++) {
-        for (int at = 0; at < 35; at++) points[part][at] = (part * 100 + at * 37 % 101) / 7.0;
+        for (int at = 0; at < 35; at++) points[part][at] = T(part * 100 + at * 37 % 101) / T(7);
         parts.part[part] = have >> part & 1 ? points[part] : nullptr;
     }
     for (unsigned block = 0; block < 4; block++)
         for (unsigned thread = 0; thread < 16; thread++) {
             blockIdx = {block % 2, block / 2}, threadIdx = {thread % 4, thread / 4};
-            sweep(parts, swept, rows, columns);
+            kernel(parts, swept, rows, columns);
         }
-    for (double point : swept) {
-        unsigned long long bits;
+    for (T point : swept) {
+        Bits bits;
         memcpy(&bits, &point, sizeof bits);
-        printf("%llu\n", bits);
+        printf("%llu\n", (unsigned long long)bits);
     }
+}
+int main(int, char** words) {
+    int have = atoi(words[1]);
+    if (words[2][0] == 's')
+        say<float, unsigned>(sweep_single, have);
+    else
+        say<double, unsigned long long>(sweep, have);
 }
 "#;
 
@@ -53,18 +62,24 @@ fn the_kernel_of_stencil2d_has_the_bits_of_its_sweep() {
             return;
         }
     }
-    let len = SIZE.rows * SIZE.columns;
-    let points: Vec<Vec<f64>> =
-        (0..9).map(|part| (0..len).map(|at| (part * 100 + at * 37 % 101) as f64 / 7.0).collect()).collect();
+    compare::<f64>(&program, "double", |point| point.to_bits());
+    compare::<f32>(&program, "single", |point| point.to_bits().into());
+}
+
+/// Compares the bits that the kernel says with those of the sweep.
+fn compare<R: Real + Div<Output = R> + From<u16>>(program: &Path, precision: &str, bits: impl Fn(&R) -> u64) {
+    let len = (SIZE.rows * SIZE.columns) as u16;
+    let point = |part: u16, at: u16| R::from(part * 100 + at * 37 % 101) / R::from(7_u8);
+    let points: Vec<Vec<R>> = (0..9).map(|part| (0..len).map(|at| point(part, at)).collect()).collect();
     // All parts, the tile alone, a corner of the field, and an edge of it.
     for have in [0b1_1111_1111, 0b0_0001_0000, 0b1_1011_0000, 0b1_1111_1000] {
-        let said = Command::new(&program).arg(have.to_string()).output().expect("it was compiled");
-        let said = String::from_utf8(said.stdout).expect("digits");
+        let said = Command::new(program).args([&have.to_string(), precision]).output();
+        let said = String::from_utf8(said.expect("it was compiled").stdout).expect("digits");
         let parts = std::array::from_fn(|part| (have >> part & 1 == 1).then_some(&points[part][..]));
         let expected = Parts::new(SIZE, parts).swept();
         assert!(
-            said.lines().eq(expected.iter().map(|point| point.to_bits().to_string())),
-            "{have:b}: {said}"
+            said.lines().eq(expected.iter().map(|point| bits(point).to_string())),
+            "{precision}, {have:b}: {said}"
         );
     }
 }

@@ -248,11 +248,12 @@ fn stencil2d_sweeps_fields_on_devices_as_one_loop_does() {
         "+p 3 --tiles 4 4",
         "+n 3 +p 2 --tiles 3 2 --size 30 20",
         "+n 2 +nolocal --tiles 1 3 --size 20 600",
+        "+n 2 +p 2 --single",
     ] {
         let said = pass("stencil2d", &format!("--verify +device software {shape}"));
         assert!(said.contains("the field is right"), "{shape}: {said}");
     }
-    for shape in ["+p 4", "+n 2 +p 2"] {
+    for shape in ["+p 4", "+n 2 +p 2", "+p 4 --single"] {
         let said = pass("stencil2d", &format!("--verify --compare --steps 3 +device software {shape}"));
         let ways: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("exchange by ")).collect();
         assert!(

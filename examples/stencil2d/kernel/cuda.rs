@@ -4,6 +4,7 @@
 
 use crate::field::Size;
 use crate::kernel::DeviceParts;
+use crate::sweep::Real;
 use chare::DeviceBufferMut;
 use chare::devices::{Device, Stream};
 use cudarc::driver::result::{launch_kernel, module};
@@ -32,24 +33,25 @@ pub(crate) struct CudaKernel {
 unsafe impl Send for CudaKernel {}
 
 impl CudaKernel {
-    pub(crate) fn load(device: &Device) -> Result<Self, DriverError> {
+    pub(crate) fn load<R: Real>(device: &Device) -> Result<Self, DriverError> {
         let context = CudaContext::new(device.info().ordinal as usize)?;
         // SAFETY: the context is the thread's; the driver reads a terminated text, and a name of it.
         let (module, function) = unsafe {
             let module = module::load_data(PTX.as_ptr().cast())?;
-            (module, module::get_function(module, c"sweep".to_owned())?)
+            let name = if size_of::<R>() == size_of::<f32>() { c"sweep_single" } else { c"sweep" };
+            (module, module::get_function(module, name.to_owned())?)
         };
         Ok(Self { context, module, function })
     }
 
     /// Launches it between what buffers say of themselves: the stream waits for who wrote the parts, and who uses the swept points next waits
     /// for the stream.
-    pub(crate) fn launch(
+    pub(crate) fn launch<R: Real>(
         &self,
         on: &Stream,
         size: Size,
-        parts: &DeviceParts,
-        swept: &mut DeviceBufferMut<f64>,
+        parts: &DeviceParts<R>,
+        swept: &mut DeviceBufferMut<R>,
     ) -> Result<(), Box<dyn Error>> {
         parts.iter().flatten().try_for_each(|part| part.before(on))?;
         swept.before(on)?;
@@ -64,7 +66,7 @@ impl CudaKernel {
         let blocks = |points: usize, threads: u32| (points as u32).div_ceil(threads);
         let grid = (blocks(size.columns, THREADS[0]), blocks(size.rows, THREADS[1]), 1);
         self.context.bind_to_thread()?;
-        // SAFETY: the arguments are those of `sweep`; the parts are as long as edges of tiles of this size, and nobody writes them, nor touches
+        // SAFETY: the arguments are those of a sweep of such points; the parts are as long as edges of tiles of this size, and nobody writes them, nor touches
         // what is written, before the stream is past the launch.
         unsafe {
             let stream = on.raw().cast();

@@ -4,27 +4,29 @@ pub(crate) mod exchange;
 
 use crate::field::{Problem, Way};
 use crate::kernel::{DeviceParts, Kernel};
+use crate::sweep::Real;
 use chare::devices::Stream;
 use chare::prelude::*;
-use chare::{DeviceBuffer, DeviceBufferMut, DeviceReceived};
+use chare::{DeviceBuffer, DeviceBufferMut, DeviceReceived, Instantiated};
 use chare_examples::devices::{passed, read};
 use exchange::{Among, Around, Exchange};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Tile {
+#[serde(bound = "")]
+pub(crate) struct Tile<R: Real> {
     problem: Problem,
     /// Made anew on each PE, for that PE's device.
     #[serde(skip)]
-    kernel: Option<Kernel>,
-    field: DeviceBuffer<f64>,
+    kernel: Option<Kernel<R>>,
+    field: DeviceBuffer<R>,
     /// Sweeps so far.
     step: u32,
 }
 
-impl Tile {
-    fn kernel(&self) -> &Kernel {
+impl<R: Real> Tile<R> {
+    fn kernel(&self) -> &Kernel<R> {
         self.kernel.as_ref().expect("it is made where the tile arrives")
     }
 
@@ -32,14 +34,14 @@ impl Tile {
         self.kernel().stream().clone()
     }
 
-    fn sweep(&mut self, mut parts: DeviceParts) {
+    fn sweep(&mut self, mut parts: DeviceParts<R>) {
         parts[Way::STAY.place()] = Some(self.field.clone());
         self.field = self.kernel().sweep(&parts).unwrap_or_else(|error| panic!("a sweep: {error}"));
         self.step += 1;
     }
 }
 
-fn kernel(problem: &Problem) -> Kernel {
+fn kernel<R: Real>(problem: &Problem) -> Kernel<R> {
     Kernel::new(problem.tile).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -48,8 +50,10 @@ fn neighbours(tile: (u32, u32), problem: &Problem) -> Vec<(Way, (u32, u32))> {
     Way::all().filter_map(|way| Some((way, way.from(tile, problem.tiles)?))).collect()
 }
 
+chare::instantiate!(Tile<f32>, Tile<f64>);
+
 #[chare(array, index = (u32, u32), migrate, sync)]
-impl Tile {
+impl<R: Real> Tile<R> {
     #[entry]
     pub(crate) fn new(problem: Problem) -> Self {
         let kernel = kernel(&problem);
@@ -70,11 +74,11 @@ impl Tile {
 
     /// The edge or corner of a neighbour, from this way, in a step.
     #[entry(awaited)]
-    pub(crate) fn halo(#[reference] step: u32, from: Way, #[nocopy] edge: DeviceReceived<f64>);
+    pub(crate) fn halo(#[reference] step: u32, from: Way, #[nocopy] edge: DeviceReceived<R>);
 
     /// The same on the host.
     #[entry(awaited)]
-    pub(crate) fn halo_on_host(#[reference] step: u32, from: Way, points: Vec<f64>);
+    pub(crate) fn halo_on_host(#[reference] step: u32, from: Way, points: Vec<R>);
 
     /// How long exchanges by hand and by nocopy arguments take on average, in nanoseconds, [among](Among::EACH) all neighbours and some: each for
     /// the tile whose are slowest.
@@ -136,7 +140,10 @@ impl Tile {
 
 /// How long exchanges take on average, by hand and by nocopy arguments: each begins when the device has nothing else to do, and ends when the
 /// edges are there. The first of each is not counted; both have to bring the same.
-async fn measure<'a>(around: impl Fn() -> Around<'a>, numbers: RangeInclusive<u32>) -> [u64; 2] {
+async fn measure<'a, R: Real>(around: impl Fn() -> Around<'a, R>, numbers: RangeInclusive<u32>) -> [u64; 2]
+where
+    Tile<R>: Instantiated,
+{
     let (first, counted) = (*numbers.start(), u64::from(numbers.end() - numbers.start()));
     let (mut times_ns, stream) = ([0; 2], around().stream);
     for number in numbers {

@@ -28,7 +28,10 @@ pub(crate) fn call_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChar
         let span = pe.span(|| What::of(Kind::Entry, member.identity(), entry.name));
         let ran = pe.run_entry(member, entry.name, reference, |chare| {
             let invoke = || (entry.invoke_with_copy)(chare, arguments);
-            pe.timed(|| (chare.identity().name(), entry.name), invoke)
+            match pe.takes_times() {
+                true => pe.timed(|| (chare.identity().name(), entry.name), invoke),
+                false => invoke(),
+            }
         });
         drop(span);
         return finish(pe, entry, ran);

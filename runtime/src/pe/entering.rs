@@ -86,7 +86,6 @@ impl Pe {
     }
 
     /// Runs `body`, which is this entry's, and takes its time if times are taken.
-    #[inline]
     pub(crate) fn timed<R>(&self, name: impl FnOnce() -> EntryName, body: impl FnOnce() -> R) -> R {
         match (self.times.as_deref(), self.meter.as_deref()) {
             (None, None) => body(),

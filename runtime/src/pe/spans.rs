@@ -71,7 +71,13 @@ impl Pe {
 
     /// Whether the PE has a timeline, or takes the times of entries or chares.
     pub(crate) fn is_seen(&self) -> bool {
-        self.has_timeline() || self.times.is_some() || self.meter.is_some()
+        self.has_timeline() || self.takes_times()
+    }
+
+    /// Whether the times of entries are taken, or of chares.
+    #[inline]
+    pub(crate) fn takes_times(&self) -> bool {
+        self.times.is_some() || self.meter.is_some()
     }
 
     /// Opens a span.

@@ -5,10 +5,11 @@ mod nocopy;
 
 use crate::field::{Problem, Way};
 use crate::kernel::DeviceParts;
+use crate::sweep::Real;
 use crate::tile::Tile;
-use chare::DeviceBuffer;
 use chare::devices::Stream;
 use chare::prelude::*;
+use chare::{DeviceBuffer, Instantiated};
 use serde::{Deserialize, Serialize};
 
 /// How edges are exchanged.
@@ -52,11 +53,14 @@ impl Among {
 }
 
 /// What an exchange is about.
-pub(crate) struct Around<'a> {
-    pub(crate) tile: &'a This<Tile>,
+pub(crate) struct Around<'a, R: Real>
+where
+    Tile<R>: Instantiated,
+{
+    pub(crate) tile: &'a This<Tile<R>>,
     pub(crate) problem: &'a Problem,
     pub(crate) neighbours: &'a [(Way, (u32, u32))],
-    pub(crate) field: &'a DeviceBuffer<f64>,
+    pub(crate) field: &'a DeviceBuffer<R>,
     pub(crate) stream: &'a Stream,
 }
 
@@ -81,7 +85,10 @@ impl Exchange {
     }
 
     /// The edges of all neighbours in a step.
-    pub(crate) async fn run(self, around: Around<'_>, step: u32) -> DeviceParts {
+    pub(crate) async fn run<R: Real>(self, around: Around<'_, R>, step: u32) -> DeviceParts<R>
+    where
+        Tile<R>: Instantiated,
+    {
         match self {
             Self::Nocopy => nocopy::exchange(around, step).await,
             Self::ByHand => by_hand::exchange(around, step).await,

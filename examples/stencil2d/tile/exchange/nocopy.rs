@@ -2,10 +2,14 @@
 
 use super::Around;
 use crate::kernel::DeviceParts;
+use crate::sweep::Real;
 use crate::tile::Tile;
-use chare::SendDeviceBuffer;
+use chare::{Instantiated, SendDeviceBuffer};
 
-pub(super) async fn exchange(around: Around<'_>, step: u32) -> DeviceParts {
+pub(super) async fn exchange<R: Real>(around: Around<'_, R>, step: u32) -> DeviceParts<R>
+where
+    Tile<R>: Instantiated,
+{
     let Around { tile, problem, neighbours, field, .. } = around;
     for (way, neighbour) in neighbours {
         let edge = SendDeviceBuffer::from(field.clone()).only(&way.edge(problem.tile));

@@ -257,8 +257,8 @@ fn run(pe: &Pe, options: CallOptions, broadcast: Broadcast) -> Outcome {
     if let Some(BroadcastId { collection: other, .. }) =
         within.filter(|within| within.collection != collection)
     {
-        let cause = format!("it says that it is one of {other:?}");
-        pe.fail(format!("a broadcast to {collection:?}"), cause);
+        let cause = format!("it says that it is one to {}", Missing::Collection(other));
+        pe.fail(format!("a call of all members of {}", Missing::Collection(collection)), cause);
         return Outcome::Processed;
     }
     if let Some(broadcast) = within {
