@@ -70,7 +70,9 @@ impl Visitor {
 fn a_local_entry_is_a_function_call_of_a_neighbour() {
     on_every_path(&SHAPES, || async {
         let (visited, done) = chare::future();
-        VisitorProxy::create().visit(ShelfProxy::create(), done);
+        // Before the visitors, whose calls wait for them alone.
+        let shelves = ShelfProxy::create();
+        VisitorProxy::create().visit(shelves, done);
         assert_eq!(visited.await, u64::from(chare::pes()));
     });
 }
