@@ -178,6 +178,7 @@ fn arrive(node: &Arc<Node>, Arrival { source, frame, said }: Arrival<'_>) -> Res
     let (BroadcastFrame { root, call, nocopy }, rest) =
         codec::decode_front(said).map_err(|error| error.to_string())?;
     tree::check_root(node, root)?;
+    check_identity(&call)?;
     let entry = find_entry(call.entry)?;
     check_count(nocopy.len(), entry)?;
     let cost = node.charge(source, cost_of(frame.len(), carried_bytes(&nocopy)))?;
@@ -190,6 +191,21 @@ fn arrive(node: &Arc<Node>, Arrival { source, frame, said }: Arrival<'_>) -> Res
         tell_members(node, arriving, &[]);
         node.outside.processed.add_shared(1);
         Ok(())
+    }
+}
+
+/// Checks that the broadcast which a call says it is one of is one to the same collection.
+///
+/// # Errors
+/// When it is another collection's, in words.
+fn check_identity(call: &CallOfAll) -> Result<(), String> {
+    match call.options.within() {
+        Some(BroadcastId { collection, .. }) if collection != call.collection => Err(format!(
+            "a call of all members of {} says that it is one to {}",
+            Missing::Collection(call.collection),
+            Missing::Collection(collection)
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -254,13 +270,6 @@ fn run(pe: &Pe, options: CallOptions, broadcast: Broadcast) -> Outcome {
     let mut options = if may_grow { options } else { options.apart() };
     let audience = options.take_audience();
     let within = options.within();
-    if let Some(BroadcastId { collection: other, .. }) =
-        within.filter(|within| within.collection != collection)
-    {
-        let cause = format!("it says that it is one to {}", Missing::Collection(other));
-        pe.fail(format!("a call of all members of {}", Missing::Collection(collection)), cause);
-        return Outcome::Processed;
-    }
     if let Some(broadcast) = within {
         pe.tell(ChareEvent::Called { broadcast });
     }
