@@ -13,7 +13,7 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
     let (parameters, _, bounds) = bounds.split_for_impl();
     let hooks = hooks.iter().map(hook);
     // What is wrong with the state is an error of the compiler's at the type.
-    let operations = quote_spanned!(path.span()=> &::chare::macro_support::Movement::of::<#path>());
+    let operations = quote_spanned!(path.span()=> &::chare::macro_support::Movement::of::<#path>(::chare::macro_support::let_go));
     let takes_part = chare.syncs.then(|| {
         quote!(
             const SYNCS: bool = true;

@@ -161,7 +161,7 @@ fn what_migrates_says_so_and_nothing_else_does() {
                 const LOAD: ::core::option::Option<fn(&Self) -> f64> =
                     ::core::option::Option::Some(|chare| Self::work(chare));
                 const OPERATIONS: &'static ::chare::macro_support::Movement =
-                    &::chare::macro_support::Movement::of::<Cell>();
+                    &::chare::macro_support::Movement::of::<Cell>(::chare::macro_support::let_go);
             }
         ),
     );

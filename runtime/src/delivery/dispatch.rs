@@ -209,8 +209,6 @@ fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {
                 Resolved::Closure(closure) => {
                     let run = pe.run_as(Running::named(CLOSURE), closure);
                     run.unwrap_or_else(|cause| pe.fail(format!("the call of {CLOSURE}"), cause));
-                    // It may have held an element, and been the last that did.
-                    pe.see_to_wishes();
                 }
                 Resolved::Unheard(value) => {
                     pe.run_as(Running::named("the drop of a value that nobody waits for"), || drop(value));

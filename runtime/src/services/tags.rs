@@ -15,6 +15,7 @@ use crate::model::nocopy::{
     PostedMemory, fits,
 };
 use crate::node::{Node, NodeService};
+use crate::pe::wishes::let_go;
 use crate::pe::{ChareEvent, Pe, Service};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -37,11 +38,6 @@ pub(crate) const SERVICE: Service = Service {
     }),
     ..Service::named(ID, "tags of posted buffers")
 };
-
-/// Has wishes to move seen to, because a buffer that kept an element on its node waits no more.
-fn let_go() {
-    Pe::try_current(|pe| pe.see_to_wishes());
-}
 
 /// Whether a chare is an element that may move.
 fn may_move(pe: &Pe, target: Target) -> bool {

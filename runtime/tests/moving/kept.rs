@@ -1,7 +1,8 @@
 //! Elements that are kept from moving, by entries that wait, while balancers wish that they move: each goes on once its sync is over.
 
 use super::balanced::balanced;
-use super::somewhere;
+use super::every_path::on_every_path;
+use super::{SHAPES, somewhere};
 use chare::prelude::*;
 use chare::{ThisInSyncs, ThisMigrant};
 use serde::{Deserialize, Serialize};
@@ -132,4 +133,78 @@ fn who_is_kept_from_moving_goes_on_and_who_ends_at_a_sync_is_awaited_no_more() {
             assert_eq!(left.await, 5);
         });
     }
+}
+
+/// Keeps a handle of a guest, until it is told that it may go.
+#[derive(Default)]
+struct Host {
+    guest: Option<This<Guest>>,
+}
+
+#[chare(group)]
+impl Host {
+    #[entry]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    #[entry(local)]
+    fn keep(&mut self, guest: This<Guest>) {
+        self.guest = Some(guest);
+    }
+
+    #[entry]
+    fn let_go(&mut self) {
+        self.guest = None;
+    }
+}
+
+/// Is kept by the host of its PE.
+#[derive(Serialize, Deserialize)]
+struct Guest {
+    hosts: HostProxy,
+}
+
+#[chare(array, migrate)]
+impl Guest {
+    #[entry]
+    fn new(hosts: HostProxy) -> Self {
+        Self { hosts }
+    }
+
+    #[entry]
+    async fn come(this: This<Self>) {
+        let hosts = this.with(|guest| guest.hosts.clone());
+        hosts.local().keep(this);
+    }
+
+    #[entry]
+    fn leave(&mut self, to: PeId) {
+        self.migrate_to(to);
+    }
+
+    #[entry]
+    fn place(&self) -> PeId {
+        chare::my_pe()
+    }
+}
+
+#[test]
+fn quiescence_waits_for_one_whose_last_handle_was_dropped() {
+    on_every_path(&SHAPES, || async {
+        let hosts = HostProxy::create();
+        let guest = GuestProxy::create(1, hosts.clone()).at(0);
+        for _ in 0..4 {
+            let from = guest.place().await;
+            guest.come();
+            chare::quiescence().await;
+            let to = somewhere();
+            guest.leave(to);
+            chare::quiescence().await;
+            assert_eq!(guest.place().await, from, "it is kept");
+            hosts.on(from).let_go();
+            chare::quiescence().await;
+            assert_eq!(guest.place().await, to, "quiescence was told before it had moved");
+        }
+    });
 }

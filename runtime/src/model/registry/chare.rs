@@ -253,6 +253,12 @@ impl<C: Chare> Clone for This<C> {
 
 impl<C: Chare> Drop for This<C> {
     fn drop(&mut self) {
-        self.0.identity.handles.remove();
+        let handles = &self.0.identity.handles;
+        handles.remove();
+        if let Some(movement) = C::MOVEMENT
+            && handles.count() == 0
+        {
+            (movement.let_go)();
+        }
     }
 }

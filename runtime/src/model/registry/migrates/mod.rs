@@ -72,7 +72,7 @@ impl<C: Chare<Awaited: TravellingCalls> + Movable> MovingState for Moving<C> {
 
 impl Movement {
     /// The operations on chares of type `C`.
-    pub const fn of<C>() -> Self
+    pub const fn of<C>(let_go: fn()) -> Self
     where
         C: Migrates<Awaited: TravellingCalls>,
         // The compiler shows the next line, all of it, to whose state cannot leave.
@@ -101,6 +101,7 @@ impl Movement {
             load: if C::LOAD.is_some() { Some(load::<C>) } else { None },
             position: if C::POSITION.is_some() { Some(position::<C>) } else { None },
             syncs: C::SYNCS,
+            let_go,
         }
     }
 }
