@@ -31,7 +31,7 @@ impl Simulated {
     /// The same, where a model describes the network.
     pub(crate) fn modelled(nodes: u32) -> Vec<Self> {
         let network = "loggops:L=2500,o=1500,g=1000,G=6,O=0".parse().expect("it is a model");
-        Self::around(nodes, &Wires::modelled(nodes, 1, network))
+        Self::around(nodes, &Wires::modelled(nodes, 1, network, 1))
     }
 
     fn around(nodes: u32, wires: &Arc<Wires>) -> Vec<Self> {
@@ -67,8 +67,8 @@ impl Lrts for Simulated {
     fn progress(&self, sink: &mut dyn Sink) -> bool {
         let Ok(_held) = self.progressing.try_lock() else { return false };
         let now = clock::now_ns();
-        while self.wires.next_moment().is_some_and(|moment| moment <= now) {
-            self.wires.arrive();
+        while self.wires.next_moment(0).is_some_and(|moment| moment <= now) {
+            self.wires.arrive(0);
         }
         self.end.progress(sink)
     }

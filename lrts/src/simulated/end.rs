@@ -90,7 +90,9 @@ impl Lrts for End {
         let taken = std::iter::from_fn(|| self.wires.take(self.node)).take(waiting);
         for (source, load) in taken {
             match load {
-                Load::Frame(channel, bytes) => hand_over(sink, source, channel, &bytes),
+                Load::Frame(channel, bytes) | Load::First(channel, bytes) => {
+                    hand_over(sink, source, channel, &bytes)
+                }
                 Load::Goodbye => {
                     self.gone_peers.fetch_add(1, Ordering::Relaxed);
                     sink.peer_closed(source);
@@ -201,8 +203,8 @@ mod tests {
         let ends: Vec<End> = (0..NODES).map(|node| End::new(NodeId(node), NODES, &wires)).collect();
         let (mut heard, mut arrivals) = (Heard::default(), Vec::new());
         let mut arrive = |now: u64| {
-            while wires.next_moment().is_some_and(|moment| moment <= now) {
-                arrivals.extend(wires.arrive());
+            while wires.next_moment(0).is_some_and(|moment| moment <= now) {
+                arrivals.extend(wires.arrive(0));
                 ambient.within(now, 0, || ends.iter().for_each(|end| _ = end.progress(&mut heard)));
             }
         };
@@ -220,9 +222,9 @@ mod tests {
                 let mut is_refused = false;
                 while ambient.within(now, caller, || ends[source].send(NodeId(0), frame)).is_err() {
                     is_refused = true;
-                    arrive(wires.next_moment().expect("what fills the room arrives"));
+                    arrive(wires.next_moment(0).expect("what fills the room arrives"));
                 }
-                let is_told = wires.take_roomy().contains(&NodeId(source as u32));
+                let is_told = wires.take_roomy(0).contains(&NodeId(source as u32));
                 assert_eq!(is_told, is_refused, "who found no room is told of it");
             }
         }
@@ -292,7 +294,7 @@ mod tests {
             wires.lose(NodeId(1), 1);
             assert_eq!(send(0, 1, 0), Ok(()), "what is sent to it vanishes");
             let mut heard = Heard::default();
-            while let Some(arrival) = wires.arrive() {
+            while let Some(arrival) = wires.arrive(0) {
                 assert_eq!(arrival.target, NodeId(0), "nobody else is there");
                 ambient.within(arrival.moment, 0, || ends[0].progress(&mut heard));
             }
@@ -311,15 +313,16 @@ mod tests {
         let ends: Vec<End> = (0..nodes).map(|node| End::new(NodeId(node), nodes, &wires)).collect();
         let sent = ambient.within(0, 0, || ends[1].send(NodeId(0), Frame::runtime(&[7])));
         sent.expect("there is room");
+        let mut arrivals = wires.arrive(0).into_iter().count();
         let is_there = |node: NodeId| Some(node) != lost;
         lost.iter().for_each(|node| wires.lose(*node, 1));
         ends.iter().filter(|end| is_there(end.node)).for_each(|end| ambient.within(10, 0, || end.shutdown()));
-        let (mut heard, mut arrivals) = (Heard::default(), 0);
+        let mut heard = Heard::default();
         let mut all_are_told = false;
-        while let Some(arrival) = wires.arrive() {
+        while let Some(arrival) = wires.arrive(0) {
             arrivals += 1;
             ambient.within(arrival.moment, 0, || ends[arrival.target.index()].progress(&mut heard));
-            all_are_told |= wires.take_roomy().len() == nodes as usize;
+            all_are_told |= wires.take_roomy(0).len() == nodes as usize;
         }
         assert!(ends.iter().all(|end| end.is_closed() == is_there(end.node)));
         assert_eq!(all_are_told, nodes > 64, "who may be done is told when the last has left");
@@ -338,7 +341,7 @@ mod tests {
     #[test]
     fn with_a_model_frames_take_what_it_says() {
         let network = "loggops:L=2500,o=1500,g=1000,G=6,O=0".parse().expect("it is one");
-        let (wires, ambient) = (Wires::modelled(2, 7, network), Ambient::new(7, 0));
+        let (wires, ambient) = (Wires::modelled(2, 7, network, 1), Ambient::new(7, 0));
         let ends = [0, 1].map(|node| End::new(NodeId(node), 2, &wires));
         let bytes = [0; 1_024];
         let send =
@@ -347,7 +350,7 @@ mod tests {
         // The second waits for the interface, as it does with LogGOPSim.
         let gap = 1_000 + 6 * 1_023;
         assert_eq!(over, gap + 1_500);
-        let moments = [(); 2].map(|()| wires.arrive().expect("both arrive").moment);
+        let moments = [(); 2].map(|()| wires.arrive(0).expect("both arrive").moment);
         assert_eq!(moments, [4_000, gap + 4_000]);
         let mut heard = Heard::default();
         let (_, over) = ambient.within_until(moments[1], 1, || ends[1].progress(&mut heard));

@@ -12,6 +12,8 @@
 //! 7. Of what a node has sent that is [lost](Wires::lose) each peer gets what arrives before some moment, and is told then; one to which the node
 //!    had said goodbye gets all and is told nothing. What is sent to the node vanishes.
 //! 8. One frame may [change](Corruption) on its way.
+//! 9. Nodes are dealt out to districts, each of which one thread drives: in a job that several drive, whose network a model describes. What is
+//!    sent to another district arrives there no earlier than the [least latency](Network::least_latency_ns) after it was sent.
 
 use super::bursts::Bursts;
 use super::chance::{Chance, Chances};
@@ -24,13 +26,14 @@ use crate::bootstrap::JobKey;
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
 use crate::lrts::NoRoom;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::Hasher;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The stream of the seed's dice that the wires draw from; those of nodes are numbered from 0.
@@ -45,6 +48,8 @@ const LATE_ONE_IN: u64 = 64;
 /// What travels.
 pub(super) enum Load {
     Frame(Channel, Vec<u8>),
+    /// The first frame of its way.
+    First(Channel, Vec<u8>),
     Goodbye,
     /// For all that do not hear it by themselves, as these do.
     QuietGoodbye(Vec<NodeId>),
@@ -74,14 +79,19 @@ struct Node {
     is_lost: bool,
     /// Whether it has said goodbye, to all peers at once.
     has_left: bool,
-    /// Those with which it has exchanged frames, from the first one on.
+    /// Those to which it has sent frames, and those of which some have arrived, in any order and maybe twice.
     met: Vec<NodeId>,
     sent: u64,
     arrived: VecDeque<(NodeId, Load)>,
 }
 
-struct State {
+/// What is known of the nodes that one thread drives, and of what they have sent.
+struct District {
+    /// To these nodes.
     on_their_way: BTreeMap<Key, (NodeId, Load)>,
+    /// The earliest arrival at other districts of what was sent since somebody asked.
+    sent_away: Option<u64>,
+    /// By number, those of others too, of which nothing is known here.
     nodes: Vec<Node>,
     ways: FxHashMap<(NodeId, NodeId), Way>,
     /// When the last frame of a lane arrives.
@@ -106,7 +116,9 @@ struct State {
 pub struct Wires {
     seed: u64,
     weather: Weather,
-    state: Mutex<State>,
+    districts: Vec<Mutex<District>>,
+    /// How many nodes each district has, but for the last.
+    nodes_each: u32,
 }
 
 /// One arrival.
@@ -132,42 +144,52 @@ impl Wires {
 
     /// The same, where these parts alone are left to chance. There are no bursts from `calm_from` on, in nanoseconds.
     pub fn under(nodes: u32, seed: u64, chances: Chances, calm_from: u64) -> Arc<Self> {
-        Self::with(nodes, seed, chances, calm_from, None)
-    }
-
-    /// Those of the network that a model describes, where nothing is left to chance.
-    pub fn modelled(nodes: u32, seed: u64, network: Network) -> Arc<Self> {
-        let nothing = [].into_iter().collect();
-        Self::with(nodes, seed, nothing, 0, Some(Traffic::new(network, nodes)))
-    }
-
-    fn with(nodes: u32, seed: u64, chances: Chances, calm_from: u64, traffic: Option<Traffic>) -> Arc<Self> {
         let mut dice = ChaCha8Rng::seed_from_u64(seed);
         dice.set_stream(STREAM);
-        let drawn = Weather::draw(&mut dice).under(chances);
-        let weather = if traffic.is_some() { Weather::NONE } else { drawn };
-        let bursts = if chances.has(Chance::Bursts) { Bursts::draw(seed, calm_from) } else { Bursts::none() };
-        let state = State {
-            on_their_way: BTreeMap::new(),
-            nodes: (0..nodes).map(|_| Node::default()).collect(),
-            ways: FxHashMap::default(),
-            lanes: FxHashMap::default(),
-            roomy: Vec::new(),
-            held_up: Vec::new(),
-            bursts,
-            quiet: Quiet::new(nodes),
-            corruption: Corruption::draw(seed).filter(|_| chances.has(Chance::Corruption)),
-            changed: None,
-            keeps_order: false,
-            dice,
-            traffic,
-        };
-        Arc::new(Self { seed, weather, state: Mutex::new(state) })
+        let weather = Weather::draw(&mut dice).under(chances);
+        let mut district = District { dice, ..District::new(nodes, None) };
+        if chances.has(Chance::Bursts) {
+            district.bursts = Bursts::draw(seed, calm_from);
+        }
+        district.corruption = Corruption::draw(seed).filter(|_| chances.has(Chance::Corruption));
+        Arc::new(Self { seed, weather, districts: vec![Mutex::new(district)], nodes_each: nodes.max(1) })
+    }
+
+    /// Those of the network that a model describes, where nothing is left to chance, between the nodes of so many districts or fewer.
+    ///
+    /// # Panics
+    /// If there are no nodes or no districts.
+    pub fn modelled(nodes: u32, seed: u64, network: Network, districts: u32) -> Arc<Self> {
+        let weather = Weather::NONE;
+        let nodes_each = nodes.div_ceil(districts);
+        let district = || Mutex::new(District::new(nodes, Some(Traffic::new(network, nodes))));
+        let districts = (0..nodes.div_ceil(nodes_each)).map(|_| district()).collect();
+        Arc::new(Self { seed, weather, districts, nodes_each })
+    }
+
+    /// How many districts there are.
+    pub fn districts(&self) -> u32 {
+        self.districts.len() as u32
+    }
+
+    /// The nodes of a district.
+    pub fn nodes_of(&self, district: u32) -> Range<u32> {
+        let nodes = self.districts[0].lock().nodes.len() as u32;
+        let first = district * self.nodes_each;
+        first..nodes.min(first + self.nodes_each)
+    }
+
+    fn district_of(&self, node: NodeId) -> usize {
+        (node.0 / self.nodes_each) as usize
+    }
+
+    fn of(&self, node: NodeId) -> MutexGuard<'_, District> {
+        self.districts[self.district_of(node)].lock()
     }
 
     /// The job's key for tags, the same for each node. From now on all frames of one node to another keep their order, as tags need it.
     pub(crate) fn key_of_tags(&self) -> JobKey {
-        self.state.lock().keeps_order = true;
+        self.districts.iter().for_each(|district| district.lock().keeps_order = true);
         let mut dice = ChaCha8Rng::seed_from_u64(self.seed);
         dice.set_stream(KEY_STREAM);
         JobKey(dice.random())
@@ -175,7 +197,7 @@ impl Wires {
 
     /// Whether a model describes the network.
     pub fn are_modelled(&self) -> bool {
-        self.state.lock().traffic.is_some()
+        self.districts[0].lock().traffic.is_some()
     }
 
     /// How they treat frames.
@@ -183,130 +205,182 @@ impl Wires {
         self.weather
     }
 
-    /// When the next frame arrives.
-    pub fn next_moment(&self) -> Option<u64> {
-        self.state.lock().on_their_way.first_key_value().map(|((moment, ..), _)| *moment)
+    /// When the next frame arrives in a district.
+    pub fn next_moment(&self, district: u32) -> Option<u64> {
+        let here = self.districts[district as usize].lock();
+        here.on_their_way.first_key_value().map(|((moment, ..), _)| *moment)
     }
 
-    /// Lets the next frame arrive: it waits at its target, whose PEs are to look at their network.
-    pub fn arrive(&self) -> Option<Arrival> {
-        let state = &mut *self.state.lock();
-        let (key, (target, load)) = state.on_their_way.pop_first()?;
+    /// When the first of what a district has sent to others since this was asked last arrives there.
+    pub fn take_sent_away(&self, district: u32) -> Option<u64> {
+        self.districts[district as usize].lock().sent_away.take()
+    }
+
+    /// Lets the next frame of a district arrive: it waits at its target, whose PEs are to look at their network. A quiet goodbye arrives in each
+    /// district, and its target is who says it.
+    pub fn arrive(&self, district: u32) -> Option<Arrival> {
+        let here = &mut *self.districts[district as usize].lock();
+        let (key, (target, load)) = here.on_their_way.pop_first()?;
         let (moment, source, _) = key;
-        let is_changed = state.changed == Some(key);
+        let is_changed = here.changed == Some(key);
         let hash = load.hash();
         match load {
             Load::QuietGoodbye(told) => {
-                if state.quiet.arrive(source, &told) {
-                    state.look_all();
+                if here.quiet.arrive(source, &told) {
+                    here.look_all();
                 }
             }
-            _ => state.nodes[target.index()].arrived.push_back((source, load)),
+            load => {
+                let node = &mut here.nodes[target.index()];
+                if let Load::First(..) = load {
+                    node.met.push(source);
+                }
+                node.arrived.push_back((source, load));
+            }
         }
         Some(Arrival { moment, source, target, hash, is_changed })
     }
 
-    /// The nodes that found no room before and for which there is some again, and those that may be done since all others have said goodbye: they are
-    /// to look at their network.
-    pub fn take_roomy(&self) -> Vec<NodeId> {
-        std::mem::take(&mut self.state.lock().roomy)
+    /// The nodes of a district that found no room before and for which there is some again, and those that may be done since all others have said
+    /// goodbye: they are to look at their network.
+    pub fn take_roomy(&self, district: u32) -> Vec<NodeId> {
+        std::mem::take(&mut self.districts[district as usize].lock().roomy)
     }
 
-    /// The nodes that met a burst since this was asked last, and when it ends: they are to look at their network then.
-    pub fn take_held_up(&self) -> Vec<(u64, NodeId)> {
-        std::mem::take(&mut self.state.lock().held_up)
+    /// The nodes of a district that met a burst since this was asked last, and when it ends: they are to look at their network then.
+    pub fn take_held_up(&self, district: u32) -> Vec<(u64, NodeId)> {
+        std::mem::take(&mut self.districts[district as usize].lock().held_up)
     }
 
     /// Sends a frame, at the caller's time.
     pub(super) fn send(&self, source: NodeId, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
-        let state = &mut *self.state.lock();
-        if state.are_apart(source, target) {
+        let mut guard = self.of(source);
+        let here = &mut *guard;
+        if here.are_apart(source, target) {
             return Ok(());
         }
-        if let Some(until) = state.bursts.until((source, target), clock::now_ns()) {
-            state.held_up.push((until, source));
+        if let Some(until) = here.bursts.until((source, target), clock::now_ns()) {
+            here.held_up.push((until, source));
             return Err(NoRoom);
         }
-        let has_met = state.ways.contains_key(&(target, source));
-        let way = match state.ways.entry((source, target)) {
-            Entry::Occupied(way) => way.into_mut(),
+        let (way, is_first) = match here.ways.entry((source, target)) {
+            Entry::Occupied(way) => (way.into_mut(), false),
             Entry::Vacant(way) => {
-                if !has_met {
-                    state.nodes[source.index()].met.push(target);
-                    state.nodes[target.index()].met.push(source);
-                }
-                way.insert(Way::default())
+                here.nodes[source.index()].met.push(target);
+                (way.insert(Way::default()), true)
             }
         };
         if way.frames >= self.weather.room {
             way.is_refused = true;
             return Err(NoRoom);
         }
-        way.frames += 1;
-        let is_free = frame.channel == Channel::Runtime && !state.keeps_order;
+        if self.weather.is_limited() {
+            way.frames += 1;
+        }
+        let is_free = frame.channel == Channel::Runtime && !here.keeps_order;
         let lane = (source, target, is_free.then(Caller::current));
-        let arrives = match &mut state.traffic {
+        let arrives = match &mut here.traffic {
             Some(traffic) => {
                 let departure = traffic.depart(clock::now_ns(), (source, target), frame.len());
                 driven::spend_until(departure.over);
                 departure.arrives
             }
-            None => clock::now_ns() + self.weather.delay_ns(frame.len(), &mut state.dice),
+            None => clock::now_ns() + self.weather.delay_ns(frame.len(), &mut here.dice),
         };
-        let behind = state.lanes.entry(lane).or_default();
+        let behind = here.lanes.entry(lane).or_default();
         *behind = arrives.max(*behind);
         way.last = way.last.max(*behind);
         let (moment, mut bytes) = (*behind, frame.to_vec());
-        let is_changed = state.corruption.as_mut().is_some_and(|corruption| corruption.strike(&mut bytes));
-        let key = state.set_out(moment, source, (target, Load::Frame(frame.channel, bytes)));
+        let is_changed = here.corruption.as_mut().is_some_and(|corruption| corruption.strike(&mut bytes));
+        let load =
+            if is_first { Load::First(frame.channel, bytes) } else { Load::Frame(frame.channel, bytes) };
+        let key = here.key(moment, source);
         if is_changed {
-            state.changed = Some(key);
+            here.changed = Some(key);
         }
+        self.set_out(guard, [(key, target, load)]);
         Ok(())
     }
 
     /// Says goodbye to all peers.
     pub(super) fn say_goodbye(&self, source: NodeId) {
-        let state = &mut *self.state.lock();
-        if state.nodes[source.index()].is_lost {
+        let mut guard = self.of(source);
+        let here = &mut *guard;
+        if here.nodes[source.index()].is_lost {
             return;
         }
-        state.nodes[source.index()].has_left = true;
-        let all = 0..state.nodes.len() as u32;
-        let is_quiet = state.quiet.is_possible();
-        let told = match is_quiet {
-            true => std::mem::take(&mut state.nodes[source.index()].met),
+        here.nodes[source.index()].has_left = true;
+        let all = 0..here.nodes.len() as u32;
+        let is_quiet = here.quiet.is_possible();
+        let mut told = match is_quiet {
+            true => std::mem::take(&mut here.nodes[source.index()].met),
             false => all.map(NodeId).filter(|peer| *peer != source).collect(),
         };
+        told.sort_unstable();
+        told.dedup();
         let now = clock::now_ns();
+        let mut loads = Vec::with_capacity(told.len() + 1);
         for peer in &told {
-            if state.nodes[peer.index()].is_lost {
+            if here.nodes[peer.index()].is_lost {
                 continue;
             }
-            let arrives = match &state.traffic {
+            let arrives = match &here.traffic {
                 Some(traffic) => traffic.arrival_of_goodbye(now, source, *peer),
-                None => now + self.weather.delay_ns(0, &mut state.dice),
+                None => now + self.weather.delay_ns(0, &mut here.dice),
             };
-            let behind = state.ways.get(&(source, *peer)).map_or(0, |way| way.last);
-            state.set_out(arrives.max(behind), source, (*peer, Load::Goodbye));
+            let behind = here.ways.get(&(source, *peer)).map_or(0, |way| way.last);
+            loads.push((here.key(arrives.max(behind), source), *peer, Load::Goodbye));
         }
         if is_quiet {
-            let arrives = match &state.traffic {
+            let arrives = match &here.traffic {
                 Some(traffic) => traffic.arrival_of_farthest_goodbye(now),
-                None => now + self.weather.delay_ns(0, &mut state.dice),
+                None => now + self.weather.delay_ns(0, &mut here.dice),
             };
-            state.set_out(arrives, source, (source, Load::QuietGoodbye(told)));
+            let key = here.key(arrives, source);
+            loads.push((key, source, Load::QuietGoodbye(told)));
+        }
+        self.set_out(guard, loads);
+    }
+
+    /// Puts what a node of a district has sent on its way. The lock of that district is given up before those of others are taken.
+    fn set_out(
+        &self,
+        mut here: MutexGuard<'_, District>,
+        loads: impl IntoIterator<Item = (Key, NodeId, Load)>,
+    ) {
+        let mut away = Vec::new();
+        for (key, target, load) in loads {
+            let to = self.district_of(target);
+            if to == self.district_of(key.1) {
+                if let Load::QuietGoodbye(told) = &load {
+                    let others = (0..self.districts.len()).filter(|district| *district != to);
+                    away.extend(others.map(|to| (to, key, target, Load::QuietGoodbye(told.clone()))));
+                }
+                here.on_their_way.insert(key, (target, load));
+            } else {
+                away.push((to, key, target, load));
+            }
+        }
+        let least = away.iter().map(|(_, (moment, ..), ..)| *moment).min();
+        here.sent_away = here.sent_away.into_iter().chain(least).min();
+        drop(here);
+        for (to, key, target, load) in away {
+            self.districts[to].lock().on_their_way.insert(key, (target, load));
         }
     }
 
     /// Of how many goodbyes a node has heard that were not said to it alone.
     pub(super) fn heard_quietly(&self, node: NodeId) -> u32 {
-        self.state.lock().quiet.heard(node)
+        self.of(node).quiet.heard(node)
     }
 
     /// Loses a node, which sends nothing from now on.
+    ///
+    /// # Panics
+    /// If there are several districts.
     pub fn lose(&self, lost: NodeId, now: u64) {
-        let state = &mut *self.state.lock();
+        assert_eq!(self.districts.len(), 1, "who loses a node drives all");
+        let state = &mut *self.of(lost);
         let node = &mut state.nodes[lost.index()];
         node.is_lost = true;
         node.arrived.clear();
@@ -331,33 +405,58 @@ impl Wires {
             state.on_their_way.retain(|(moment, source, _), (target, _)| {
                 (*source, *target) != (lost, peer) || *moment <= told
             });
-            state.set_out(told, lost, (peer, Load::Loss));
+            let key = state.key(told, lost);
+            state.on_their_way.insert(key, (peer, Load::Loss));
         }
     }
 
     /// How much waits at a node to be taken.
     pub(super) fn waiting(&self, node: NodeId) -> usize {
-        self.state.lock().nodes[node.index()].arrived.len()
+        self.of(node).nodes[node.index()].arrived.len()
     }
 
     /// Takes what has waited at a node the longest.
     pub(super) fn take(&self, node: NodeId) -> Option<(NodeId, Load)> {
-        let state = &mut *self.state.lock();
-        let (source, load) = state.nodes[node.index()].arrived.pop_front()?;
-        if let (Load::Frame(..), Some(way)) = (&load, state.ways.get_mut(&(source, node))) {
-            way.frames -= 1;
-            if std::mem::take(&mut way.is_refused) {
-                state.roomy.push(source);
+        let here = &mut *self.of(node);
+        let (source, load) = here.nodes[node.index()].arrived.pop_front()?;
+        if let Load::Frame(_, bytes) | Load::First(_, bytes) = &load {
+            if self.weather.is_limited()
+                && let Some(way) = here.ways.get_mut(&(source, node))
+            {
+                way.frames -= 1;
+                if std::mem::take(&mut way.is_refused) {
+                    here.roomy.push(source);
+                }
             }
-        }
-        if let (Load::Frame(_, bytes), Some(traffic)) = (&load, &mut state.traffic) {
-            driven::spend_until(traffic.receive(clock::now_ns(), node, bytes.len()));
+            if let Some(traffic) = &mut here.traffic {
+                driven::spend_until(traffic.receive(clock::now_ns(), node, bytes.len()));
+            }
         }
         Some((source, load))
     }
 }
 
-impl State {
+impl District {
+    /// One of a job of so many nodes, where nothing happens by chance.
+    fn new(nodes: u32, traffic: Option<Traffic>) -> Self {
+        Self {
+            on_their_way: BTreeMap::new(),
+            sent_away: None,
+            nodes: (0..nodes).map(|_| Node::default()).collect(),
+            ways: FxHashMap::default(),
+            lanes: FxHashMap::default(),
+            roomy: Vec::new(),
+            held_up: Vec::new(),
+            bursts: Bursts::none(),
+            quiet: Quiet::new(nodes),
+            corruption: None,
+            changed: None,
+            keeps_order: false,
+            dice: ChaCha8Rng::seed_from_u64(0),
+            traffic,
+        }
+    }
+
     /// Whether one of them was lost.
     fn are_apart(&self, one: NodeId, other: NodeId) -> bool {
         [one, other].iter().any(|node| self.nodes[node.index()].is_lost)
@@ -368,12 +467,11 @@ impl State {
         self.roomy.extend((0..self.nodes.len() as u32).map(NodeId));
     }
 
-    fn set_out(&mut self, moment: u64, source: NodeId, load: (NodeId, Load)) -> Key {
+    /// The key of what a node sends now.
+    fn key(&mut self, moment: u64, source: NodeId) -> Key {
         let node = &mut self.nodes[source.index()];
         node.sent += 1;
-        let key = (moment, source, node.sent);
-        self.on_their_way.insert(key, load);
-        key
+        (moment, source, node.sent)
     }
 }
 
@@ -381,7 +479,7 @@ impl Load {
     fn hash(&self) -> u64 {
         let mut hasher = FxHasher::default();
         match self {
-            Self::Frame(channel, bytes) => {
+            Self::Frame(channel, bytes) | Self::First(channel, bytes) => {
                 hasher.write_u8(*channel as u8);
                 hasher.write(bytes);
             }
@@ -410,7 +508,12 @@ pub struct Weather {
 
 impl Weather {
     /// What there is where a model describes the network: room.
-    const NONE: Self = Self { least_ns: 1, spread_ns: 1, late_ns: 1, kib_ns: 0, room: 4_096 };
+    const NONE: Self = Self { least_ns: 1, spread_ns: 1, late_ns: 1, kib_ns: 0, room: usize::MAX };
+
+    /// Whether there may be no room.
+    fn is_limited(&self) -> bool {
+        self.room < usize::MAX
+    }
 
     /// Draws one: what is rare where all is drawn from one distribution comes often where each seed draws its own.
     fn draw(dice: &mut ChaCha8Rng) -> Self {

@@ -86,10 +86,12 @@ pub struct Config {
     pub layouts: Option<LayoutMethod>,
     /// `+device`: the devices that the PEs of each host are dealt.
     pub device: DeviceChoice,
-    /// `+sim`: the nodes of a simulated job, all of which this process runs on one thread. Needs the feature `sim`.
+    /// `+sim`: the nodes of a simulated job, all of which this process runs. Needs the feature `sim`.
     pub sim: Option<u32>,
     /// `+hosts`: the hosts of a simulated job; 1 if nothing is said.
     pub hosts: Option<u32>,
+    /// `+threads`: the threads that run a simulated job; 1 if nothing is said.
+    pub threads: Option<u32>,
     /// `+seed`: what decides a simulated job; 0 if nothing is said.
     pub seed: Option<u64>,
     /// `+model`: the model of a simulated job's network, as text, by which its time is predicted; [`Simulation::model`](crate::Simulation::model)
@@ -144,6 +146,7 @@ impl Default for Config {
             device: DeviceChoice::default(),
             sim: None,
             hosts: None,
+            threads: None,
             seed: None,
             model: None,
             costs: None,

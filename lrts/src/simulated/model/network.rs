@@ -39,6 +39,11 @@ impl Network {
         self.loggops.latency_ns + u64::from(self.shape.further_links(source, target)) * self.hop_ns
     }
 
+    /// That between the nodes that are nearest to each other.
+    pub fn least_latency_ns(&self) -> u64 {
+        self.loggops.latency_ns
+    }
+
     /// That between the nodes that are farthest from each other.
     pub fn most_latency_ns(&self) -> u64 {
         self.loggops.latency_ns + u64::from(self.shape.most_further_links()) * self.hop_ns

@@ -141,12 +141,15 @@ struct Options {
     /// Devices of each host: cuda, software, software:N or none
     #[arg(long, value_name = "KIND")]
     device: Option<DeviceChoice>,
-    /// Simulated job of N nodes on one thread (feature `sim`)
+    /// Simulated job of N nodes in this process (feature `sim`)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SIMULATED_NODES_MAX)))]
     sim: Option<u32>,
     /// Hosts of a simulated job
     #[arg(long, value_name = "N", requires = "sim", value_parser = clap::value_parser!(u32).range(1..))]
     hosts: Option<u32>,
+    /// Threads that run a simulated job, if a model describes its network
+    #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u32).range(1..))]
+    threads: Option<u32>,
     /// What decides a simulated job: the same seed, the same run
     #[arg(long, value_name = "SEED", requires = "sim")]
     seed: Option<u64>,
@@ -271,6 +274,7 @@ impl Config {
             device: options.device.unwrap_or_default(),
             sim: options.sim,
             hosts: options.hosts,
+            threads: options.threads,
             seed: options.seed,
             model: options.model,
             costs: options.costs,

@@ -5,7 +5,7 @@ use crate::delivery::polling;
 use crate::job::goodbye::Goodbye;
 use crate::job::life::GOODBYE_PATIENCE;
 use crate::job::services::SERVICES;
-use crate::model::ids::NodeId;
+use crate::model::ids::{NodeId, PeId};
 use crate::node::Node;
 use crate::pe::Pe;
 use chare_lrts::Ambient;
@@ -42,9 +42,9 @@ pub(super) struct SimulatedNode<'a> {
 
 impl SimulatedNode<'_> {
     /// Goes on to take leave; returns when it has to look again, unless it is gone.
-    pub(super) fn leave(&mut self, now: u64, actor: Actor) -> Option<u64> {
+    pub(super) fn leave(&mut self, now: u64, caller: u64) -> Option<u64> {
         let (ambient, node, stage) = (self.ambient, self.node, &mut self.stage);
-        ambient.within(now, actor.into(), || {
+        ambient.within(now, caller, || {
             if matches!(stage, Stage::Runs) {
                 let until = now + GOODBYE_PATIENCE.as_nanos() as u64;
                 *stage = Stage::Leaves { goodbye: Goodbye::leave(node), until };
@@ -72,8 +72,10 @@ pub(super) struct SimulatedPe {
     pub(super) is_over: bool,
 }
 
-/// The nodes and PEs of a job.
+/// The nodes and PEs of a job that one thread drives.
 pub(super) struct Cast<'a> {
+    /// The number of the first of the nodes, and of its first PE.
+    first: (u32, u32),
     pub(super) nodes: Vec<SimulatedNode<'a>>,
     pub(super) pes: Vec<SimulatedPe>,
 }
@@ -81,7 +83,9 @@ pub(super) struct Cast<'a> {
 impl<'a> Cast<'a> {
     /// The nodes that were made, each as slow as it is told, and their PEs, which shuffle messages if they have a seed for that.
     pub(super) fn of(made: &'a Made, shuffle: Option<u64>, mut slowness: impl FnMut() -> u64) -> Self {
-        let mut cast = Self { nodes: Vec::new(), pes: Vec::new() };
+        let first = &made.nodes[0];
+        let first = (first.id.0, first.id.0 * first.topology.pes_per_node());
+        let mut cast = Self { first, nodes: Vec::new(), pes: Vec::new() };
         for (node, ambient) in made.nodes.iter().zip(&made.ambients) {
             let make = |id| ambient.within(0, 0, || Pe::new(id, Arc::clone(node), shuffle, SERVICES));
             let begun = cast.pes.len();
@@ -100,6 +104,22 @@ impl<'a> Cast<'a> {
 }
 
 impl Cast<'_> {
+    /// Which of the nodes has this number, if one has.
+    pub(super) fn find(&self, node: NodeId) -> Option<usize> {
+        let index = node.0.checked_sub(self.first.0)? as usize;
+        (index < self.nodes.len()).then_some(index)
+    }
+
+    /// The number of a node.
+    pub(super) fn node_id(&self, node: usize) -> NodeId {
+        NodeId(self.first.0 + node as u32)
+    }
+
+    /// The number of a PE; and whose number an actor calls by that is none, which no PE of its node has.
+    pub(super) fn pe_id(&self, actor: Actor) -> PeId {
+        PeId(self.first.1 + actor)
+    }
+
     /// The node of a PE.
     pub(super) fn node_of(&self, pe: Actor) -> usize {
         pe as usize / (self.pes.len() / self.nodes.len())
@@ -116,8 +136,8 @@ impl Cast<'_> {
     }
 
     /// The actor that has a node look at its network.
-    pub(super) fn looker_of(&self, node: NodeId) -> Actor {
-        (self.pes.len() + self.nodes.len() + node.index()) as Actor
+    pub(super) fn looker_of(&self, node: usize) -> Actor {
+        (self.pes.len() + self.nodes.len() + node) as Actor
     }
 
     /// The PEs of a node.
@@ -133,6 +153,6 @@ impl Cast<'_> {
 
     /// The same; returns the time at its end, too, which is later if it has spent some.
     pub(super) fn within_until<R>(&self, now: u64, pe: Actor, body: impl FnOnce(&Self) -> R) -> (R, u64) {
-        self.nodes[self.node_of(pe)].ambient.within_until(now, pe.into(), || body(self))
+        self.nodes[self.node_of(pe)].ambient.within_until(now, self.pe_id(pe).0.into(), || body(self))
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Shape {
     /// Of each node.
     pub(super) pes: u32,
     pub(super) hosts: u32,
+    /// Threads that drive the nodes, if there are as many nodes.
+    pub(super) threads: u32,
     pub(super) seed: u64,
     /// The model of the network, if the seed does not decide how long frames are on their way.
     pub(super) network: Option<Network>,

@@ -56,32 +56,66 @@ impl fmt::Display for SimulatedEvent {
     }
 }
 
-/// What happened so far.
+impl SimulatedEvent {
+    /// Whose event it is, among those of one moment.
+    fn node(&self, pes: u32) -> NodeId {
+        match *self {
+            Self::Arrival { target: node, .. }
+            | Self::Device { node }
+            | Self::Leave { node }
+            | Self::Loss { node } => node,
+            Self::Turn { pe, .. } => NodeId(pe.0 / pes),
+        }
+    }
+}
+
+/// What happened so far, at some nodes.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Log {
-    hash: u64,
+    /// By node: what happens at one is ordered, whatever happens elsewhere.
+    hashes: Vec<u64>,
     count: u64,
     kept: Option<Vec<(u64, SimulatedEvent)>>,
 }
 
 impl Log {
-    /// An empty log, which keeps events if it is to.
-    pub(super) fn new(keeps: bool) -> Self {
-        Self { kept: keeps.then(Vec::new), ..Self::default() }
+    /// The empty log of so many nodes, which keeps events if it is to.
+    pub(super) fn new(nodes: usize, keeps: bool) -> Self {
+        Self { hashes: vec![0; nodes], count: 0, kept: keeps.then(Vec::new) }
     }
 
-    pub(super) fn note(&mut self, moment: u64, event: SimulatedEvent) {
-        let mut hasher = FxHasher::default();
-        (self.hash, moment, event).hash(&mut hasher);
-        self.hash = hasher.finish();
+    /// Notes an event of a node.
+    pub(super) fn note(&mut self, moment: u64, node: usize, event: SimulatedEvent) {
+        let (mut hasher, hash) = (FxHasher::default(), &mut self.hashes[node]);
+        (*hash, moment, event).hash(&mut hasher);
+        *hash = hasher.finish();
         self.count += 1;
         if let Some(kept) = &mut self.kept {
             kept.push((moment, event));
         }
     }
 
+    /// This log and that of the nodes behind these.
+    pub(super) fn with(mut self, behind: Self) -> Self {
+        self.hashes.extend(behind.hashes);
+        self.count += behind.count;
+        if let (Some(kept), Some(behind)) = (&mut self.kept, behind.kept) {
+            kept.extend(behind);
+        }
+        self
+    }
+
+    /// Puts what happened in order, whoever noted it: by moment, and at one by node, which have `pes` PEs each.
+    pub(super) fn sort(&mut self, pes: u32) {
+        if let Some(kept) = &mut self.kept {
+            kept.sort_by_key(|(moment, event)| (*moment, event.node(pes)));
+        }
+    }
+
     pub(super) fn hash(&self) -> u64 {
-        self.hash
+        let mut hasher = FxHasher::default();
+        self.hashes.hash(&mut hasher);
+        hasher.finish()
     }
 
     pub(super) fn count(&self) -> u64 {

@@ -15,7 +15,7 @@ use crate::pe::places::{ANSWERS, FEW_ANSWERS};
 use crate::transfer::device;
 use chare_device::VirtualTime;
 use chare_lrts::reach::Reach;
-use chare_lrts::simulated::Wires;
+use chare_lrts::simulated::{Chance, Wires};
 use chare_lrts::{Ambient, Common, LrtsError, clock};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -29,11 +29,24 @@ const SETTLED: Duration = Duration::from_secs(1);
 /// node goes through mailboxes: a way from one to another takes 4 KiB.
 const USUAL_PES_MAX: u32 = 2_048;
 
-/// The nodes of a job, before anything happens.
+/// The ground on which the nodes of a job are made, the same for all threads that drive some of them.
+pub(super) struct Ground {
+    pub(super) wires: Arc<Wires>,
+    topology: Topology,
+    /// By node, the lowest one of its host.
+    lowest: Vec<NodeId>,
+    choice: DeviceChoice,
+    numbers: Arc<JobNumbers>,
+    above: Above,
+}
+
+/// The nodes of a job that one thread drives, before anything happens.
 pub(super) struct Made {
     pub(super) nodes: Vec<Arc<Node>>,
     pub(super) ambients: Vec<Rc<Ambient>>,
     pub(super) wires: Arc<Wires>,
+    /// Which of the districts of the wires these nodes are.
+    pub(super) district: u32,
     /// The time of their devices.
     pub(super) devices: VirtualTime,
     pub(super) common: Rc<Common>,
@@ -41,15 +54,30 @@ pub(super) struct Made {
     pub(super) book: Option<Shared>,
 }
 
-/// Makes a job of this shape.
+/// What is wrong with asking for several threads, in words.
+fn check_threads(shape: &Shape, has_devices: bool) -> Result<(), String> {
+    let refuse = |what: &str| Err(format!("several threads drive a simulated job only {what}"));
+    match shape.network {
+        _ if shape.threads == 1 => Ok(()),
+        None => refuse("where a model describes its network (`+model`): chance is drawn by one"),
+        Some(network) if network.least_latency_ns() == 0 => {
+            refuse("where messages are on their way for some time: give the model's `L` a value")
+        }
+        Some(_) if has_devices => refuse("without devices, which nodes of a host share"),
+        Some(_) if shape.is_audited => refuse("that is not audited"),
+        Some(_) if [Chance::Pauses, Chance::Losses].into_iter().any(|part| shape.chances.has(part)) => {
+            refuse("whose nodes neither pause nor are lost")
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Lays the ground of a job of this shape.
 ///
 /// # Errors
-/// When the program's types cannot be told apart, or the options do not fit the machine.
-pub(super) fn make(
-    &Shape { nodes, pes, hosts, seed, network, ref costs, device_speeds, chances, is_audited, .. }: &Shape,
-    drawn: &Drawn,
-    options: &NodeOptions,
-) -> Result<Made, JobError> {
+/// When the program's types cannot be told apart, or the options do not fit the machine or each other.
+pub(super) fn lay(shape: &Shape, drawn: &Drawn, options: &NodeOptions) -> Result<Ground, JobError> {
+    let &Shape { nodes, pes, seed, network, ref costs, chances, .. } = shape;
     life::check_names()?;
     let asked = life::above_of(options)?;
     let choice = match &options.device {
@@ -61,6 +89,7 @@ pub(super) fn make(
             return Err(JobError::Config(cause.to_owned()));
         }
     };
+    check_threads(shape, !matches!(choice, DeviceChoice::None)).map_err(JobError::Config)?;
     if let Some((shape, places)) = network.and_then(|it| Some((it.shape, it.shape.nodes()?)))
         && places < u64::from(nodes)
     {
@@ -70,23 +99,17 @@ pub(super) fn make(
     }
     panics::install_hook();
     device::place_values();
-    let host_of = |node: u32| u64::from(node) * u64::from(hosts) / u64::from(nodes);
+    let host_of = |node| host_of(shape, node);
     let mut lowest: Vec<NodeId> = Vec::with_capacity(nodes as usize);
     for node in 0..nodes {
         let beside = lowest.last().copied().filter(|_| host_of(node - 1) == host_of(node));
         lowest.push(beside.unwrap_or(NodeId(node)));
     }
     let topology = Topology::new(&lowest, pes);
-    let numbers = JobNumbers::begin_anew();
     let wires = match network {
-        Some(network) => Wires::modelled(nodes, seed, network),
+        Some(network) => Wires::modelled(nodes, seed, network, shape.threads.min(nodes)),
         None => Wires::under(nodes, seed, chances, drawn.calm_from),
     };
-    let device_time = VirtualTime::new(device_speeds, clock::now_ns, clock::spend);
-    let common = Rc::new(drawn.common());
-    let ambients: Vec<Rc<Ambient>> =
-        (0..nodes).map(|node| Ambient::of_job(seed, node.into(), &common)).collect();
-    let book = is_audited.then(Shared::default);
     let mailbox_bound = asked.mailbox_bound.or(drawn.mailbox);
     let are_many = topology.pes() > USUAL_PES_MAX;
     let above = Above {
@@ -97,19 +120,45 @@ pub(super) fn make(
         kept_bytes_max: Some(drawn.kept_bytes_max),
         ..asked
     };
+    Ok(Ground { wires, topology, lowest, choice, numbers: JobNumbers::begin_anew(), above })
+}
+
+/// The host of a node: these are spread as evenly as they can be, neighbours by number on one.
+fn host_of(&Shape { hosts, nodes, .. }: &Shape, node: u32) -> u64 {
+    u64::from(node) * u64::from(hosts) / u64::from(nodes)
+}
+
+/// Makes the nodes of a district, on the thread that will drive them.
+///
+/// # Errors
+/// When a node finds no room on the machine.
+pub(super) fn make(
+    shape: &Shape,
+    drawn: &Drawn,
+    options: &NodeOptions,
+    Ground { wires, topology, lowest, choice, numbers, above }: &Ground,
+    district: u32,
+) -> Result<Made, JobError> {
+    let &Shape { nodes, pes, seed, device_speeds, is_audited, .. } = shape;
+    let device_time = VirtualTime::new(device_speeds, clock::now_ns, clock::spend);
+    let common = Rc::new(drawn.common());
+    let ids = wires.nodes_of(district).map(NodeId);
+    let ambients: Vec<Rc<Ambient>> =
+        ids.clone().map(|id| Ambient::of_job(seed, id.0.into(), &common)).collect();
+    let book = is_audited.then(Shared::default);
     let open = |(id, ambient): (NodeId, &Rc<Ambient>)| {
         ambient.within(0, 0, || {
-            let network = Reach::simulated(id, nodes, &wires, &options.network)
+            let network = Reach::simulated(id, nodes, wires, &options.network)
                 .map_err(|cause: LrtsError| JobError::Lrts { node: id, cause })?;
             // Neighbours by number are on one host.
             let lowest_here = lowest[id.index()];
             let host_nodes = lowest.partition_point(|beside| *beside <= lowest_here) as u32 - lowest_here.0;
             let (first, host_pes) = ((id.0 - lowest_here.0) * pes, host_nodes * pes);
             let devices = Devices::new(choice.clone(), (first, host_pes), pes);
-            let devices = devices.within(device_time.clone(), id.0.into(), host_of(id.0));
+            let devices = devices.within(device_time.clone(), id.0.into(), host_of(shape, id.0));
             // Each has the machine's memory for itself: what a node may keep is not to hang on how many there are.
             let mut node =
-                Node::new(id, topology.clone(), network, devices, (1, Arc::clone(&numbers)), above.clone());
+                Node::new(id, topology.clone(), network, devices, (1, Arc::clone(numbers)), above.clone());
             if let Some(book) = &book {
                 node.ledger = Ledger::kept_in(book);
             }
@@ -118,8 +167,8 @@ pub(super) fn make(
             Ok(node)
         })
     };
-    let nodes = (0..).map(NodeId).zip(&ambients).map(open).collect::<Result<_, JobError>>()?;
-    Ok(Made { nodes, ambients, wires, devices: device_time, common, book })
+    let nodes = ids.zip(&ambients).map(open).collect::<Result<_, JobError>>()?;
+    Ok(Made { nodes, ambients, wires: Arc::clone(wires), district, devices: device_time, common, book })
 }
 
 /// Asks for an audit when `main` is over, nothing is in flight, and the nodes have had time to settle.

@@ -1,7 +1,7 @@
 //! Simulated jobs: all nodes of a job on the calling thread, in a time of their own, on a simulated network; a seed decides everything.
 //!
 //! The runtime is the real one down to [`chare_lrts::Lrts`]. [`made`] makes nodes, [`world`] lets one thing happen after another, [`oracles`]
-//! look at what did, and [`log`] writes it down.
+//! look at what did, and [`log`] writes it down. Where several threads drive a job, they come to a [`meeting`] again and again.
 
 mod agenda;
 mod audit;
@@ -9,6 +9,7 @@ mod cast;
 mod drawn;
 mod log;
 mod made;
+mod meeting;
 mod oracles;
 mod pauses;
 mod standstill;
@@ -81,6 +82,7 @@ impl Simulation {
                 nodes,
                 pes,
                 hosts: 1,
+                threads: 1,
                 seed: 0,
                 network: None,
                 costs: None,
@@ -100,6 +102,32 @@ impl Simulation {
     pub fn hosts(mut self, hosts: u32) -> Self {
         assert!(hosts > 0, "nodes are on at least one host");
         self.shape.hosts = hosts.min(self.shape.nodes);
+        self
+    }
+
+    /// Has so many threads drive the job, if it has as many nodes: this one, and others that it starts. The run is the same as by one. The network
+    /// has to be a [model's](Self::model), whose latency is not 0; the job has no devices and is not [audited](Self::audited); nodes neither
+    /// pause nor are lost. A job that has not all this ends at once with an error. Pays where many PEs work at a time: threads meet after each
+    /// latency.
+    ///
+    /// ```
+    /// let network: chare::sim::Network = "loggops:L=2500,o=1500,g=1000,G=6".parse().unwrap();
+    /// let run = |threads| {
+    ///     let job = chare::Simulation::new(6, 2).model(network).threads(threads);
+    ///     job.run(|| async {
+    ///         let (answer, callback) = chare::future::<u32>();
+    ///         callback.send(chare::pes());
+    ///         assert_eq!(answer.await, 12);
+    ///     })
+    /// };
+    /// assert_eq!(run(1).trace_hash(), run(2).trace_hash());
+    /// ```
+    ///
+    /// # Panics
+    /// If it is 0.
+    pub fn threads(mut self, threads: u32) -> Self {
+        assert!(threads > 0, "a job is driven by at least one thread");
+        self.shape.threads = threads;
         self
     }
 

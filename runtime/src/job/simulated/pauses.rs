@@ -62,6 +62,7 @@ mod tests {
                 nodes: 2,
                 pes: 1,
                 hosts: 1,
+                threads: 1,
                 seed,
                 network: None,
                 costs: None,

@@ -2,6 +2,7 @@
 //! job is asked what waits, and ends with that as its error, even if the question lets it go on: whoever was to be woken was not.
 
 use super::cast::{Cast, Stage};
+use super::meeting::Said;
 use crate::model::error::JobError;
 use crate::services::survey::{self, Purpose};
 use crate::services::timers;
@@ -41,37 +42,44 @@ impl Standstill {
         now - self.counted_at >= TIME.as_nanos() as u64 || events - self.counted_events >= EVENTS * pes as u64
     }
 
-    /// Counts messages anew; returns whether the job goes on: because some were sent or are over since, because somebody sleeps, or because
-    /// it was asked what waits.
-    pub(super) fn look(&mut self, cast: &Cast<'_>, now: u64, events: u64) -> bool {
+    /// What a thread says of its nodes where the job may stand still.
+    pub(super) fn say(cast: &Cast<'_>, now: u64) -> Said {
         let counters = cast.nodes.iter().flat_map(|at| at.node.counters.iter());
         let counted = counters.fold(0_u64, |sum, of_pe| {
             sum.wrapping_add(of_pe.sent.read()).wrapping_add(of_pe.processed.read())
         });
-        (self.counted_at, self.counted_events) = (now, events);
-        let moved = std::mem::replace(&mut self.counted, counted) != counted;
-        self.is_asked &= !moved;
         // Who sleeps goes on by itself.
         let sleeps = cast.within(now, 0, |cast| {
             let horizon = clock::now() + LONGEST_SLEEP;
             let mut pes = (0..).zip(&cast.pes).filter(|(actor, _)| !cast.is_lost(*actor));
             pes.any(|(_, at)| timers::next_due(&at.pe).is_some_and(|due| due < horizon))
         });
-        moved || sleeps || self.ask(cast, now)
+        let stays = !cast.nodes.iter().all(|at| matches!(at.stage, Stage::Gone | Stage::Lost));
+        Said { counted, sleeps, stays, ..Said::NOTHING }
+    }
+
+    /// Takes the messages that were counted; returns whether the job goes on: because some were sent or are over since, because somebody
+    /// sleeps, or because it was asked what waits.
+    pub(super) fn look(&mut self, cast: &Cast<'_>, said: Said, (now, events): (u64, u64)) -> bool {
+        (self.counted_at, self.counted_events) = (now, events);
+        let moved = std::mem::replace(&mut self.counted, said.counted) != said.counted;
+        self.is_asked &= !moved;
+        moved || said.sleeps || self.ask(cast, said.stays, now)
     }
 
     /// Takes note that nothing is planned any more; returns whether that changes.
-    pub(super) fn stand_still(&mut self, cast: &Cast<'_>, now: u64) -> bool {
-        let goes_on = self.ask(cast, now);
+    pub(super) fn stand_still(&mut self, cast: &Cast<'_>, said: Said, now: u64) -> bool {
+        let goes_on = self.ask(cast, said.stays, now);
         if goes_on {
             self.stood_at.get_or_insert(now);
         }
         goes_on
     }
 
-    /// Asks the job what waits, and the next time ends it with the answer; returns whether anything can happen now.
-    fn ask(&mut self, cast: &Cast<'_>, now: u64) -> bool {
-        if cast.nodes.iter().all(|at| matches!(at.stage, Stage::Gone | Stage::Lost)) {
+    /// Asks the job what waits, and the next time ends it with the answer, if it has a node that has not gone; returns whether anything can
+    /// happen now.
+    fn ask(&mut self, cast: &Cast<'_>, stays: bool, now: u64) -> bool {
+        if !stays {
             return false;
         }
         let was_asked = std::mem::replace(&mut self.is_asked, true);

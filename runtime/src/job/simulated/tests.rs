@@ -6,6 +6,7 @@ use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::node::credit::Price;
+use crate::node::devices::DeviceChoice;
 use crate::pe::Pe;
 use crate::prelude::*;
 use crate::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
@@ -342,6 +343,64 @@ fn a_job_with_a_model_does_the_same_and_keeps_its_promises() {
     for (nodes, pes) in [(1, 3), (2, 2), (5, 1), (4, 3)] {
         let simulation = Simulation::new(nodes, pes).model(network).audited();
         same_twice(&simulation);
+    }
+}
+
+/// Where messages are on their way for a while.
+const FAR: &str = "loggops:L=2500,o=1500,g=1000,G=6,hop=100,shape=torus:10x10x1";
+
+#[test]
+fn several_threads_make_of_a_seed_what_one_does() {
+    for (nodes, pes, seed) in [(2, 2, 1), (5, 3, 2), (5, 1, 3), (70, 1, 4)] {
+        let network = FAR.parse().expect("it is one");
+        let job = Simulation::new(nodes, pes).hosts(2).seed(seed).model(network).recorded();
+        let alone = job.clone().run(everything);
+        assert_eq!(alone.code().expect("it ends well"), 0);
+        for threads in [2, 3, 8] {
+            let outcome = job.clone().threads(threads).run(everything);
+            assert_eq!(outcome.code().expect("it ends well"), 0);
+            assert_eq!(alone.first_difference(&outcome), None, "{nodes} nodes by {threads} threads");
+            assert_eq!(outcome.trace_hash(), alone.trace_hash());
+            assert_eq!(
+                (outcome.time(), outcome.events(), outcome.messages(), outcome.marks()),
+                (alone.time(), alone.events(), alone.messages(), alone.marks())
+            );
+        }
+    }
+}
+
+#[test]
+fn jobs_of_several_threads_end_as_others_do() {
+    let job = || Simulation::new(5, 2).model(FAR.parse().expect("it is one"));
+    let waits = async || {
+        let (never, callback) = chare::future::<u32>();
+        let _kept = callback;
+        never.await;
+    };
+    let fails = async || {
+        MemberProxy::create(8);
+        panic!("on purpose");
+    };
+    let ends = |outcome: Simulated| (outcome.code().expect_err("it fails").to_string(), outcome.trace_hash());
+    assert_eq!(ends(job().threads(3).run(waits)), ends(job().run(waits)));
+    assert_eq!(ends(job().threads(3).run(fails)), ends(job().run(fails)));
+    let leaves = async || chare::exit(7);
+    assert_eq!(job().threads(5).run(leaves).code().expect("it ends well"), 7);
+}
+
+#[test]
+fn threads_are_refused_where_they_could_not_make_the_same() {
+    let modelled = || Simulation::new(4, 1).threads(2).model(FAR.parse().expect("it is one"));
+    let at_once = || Simulation::new(4, 1).threads(2).model("loggops:o=1".parse().expect("it is one"));
+    for (job, why) in [
+        (Simulation::new(4, 1).threads(2), "`+model`"),
+        (at_once(), "`L`"),
+        (modelled().audited(), "audited"),
+        (modelled().chance(Chance::ALL), "pause"),
+        (modelled().device(DeviceChoice::software(1)), "devices"),
+    ] {
+        let error = job.run(async || ()).code().expect_err("it is refused").to_string();
+        assert!(error.contains("several threads") && error.contains(why), "{error}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! World of a simulated job: its nodes, when each of its PEs has its next turn, and the one thread that lets one thing happen after another.
+//! World of a simulated job: its nodes, when each of its PEs has its next turn, and the thread that lets one thing happen after another.
 //!
 //! 1. What happens next is what has the earliest moment: a frame arrives ([`Wires`]), a device is so far ([`VirtualTime`]), a PE has its turn,
 //!    or a node takes leave. At one moment frames come first, then devices, then PEs by their numbers, then nodes by theirs.
@@ -10,14 +10,18 @@
 //! 4. If nothing can happen any more, or nothing but waiting happens, the job [stands still](Standstill).
 //! 5. A node that is [lost](World::lose) does nothing any more, and the wires tell its peers. Then nobody looks at promises, which it does not keep;
 //!    nor does anybody once a frame has arrived that was changed on its way: such a job ends some time later, whatever it was told to do.
-//! 6. In an audited job [oracles](Oracles) look at each node that had an event, until one of them ends.
+//! 6. Several threads may drive some nodes each, in a world of their own. All go on to the same moment, before which nothing that happens now
+//!    can be felt at the nodes of another one, and meet there. Nothing hangs on how many they are: what happens at a node has the order of
+//!    moments, and what arrives there at one moment has that of its senders.
+//! 7. In an audited job [oracles](Oracles) look at each node that had an event, until one of them ends.
 
 use super::agenda::{Agenda, Woken};
 use super::audit;
 use super::cast::{Actor, Cast, Stage};
 use super::drawn::{Drawn, Shape};
 use super::log::{Log, SimulatedEvent};
-use super::made::{Made, make, with_audit};
+use super::made::{self, Made, with_audit};
+use super::meeting::{Meeting, Said};
 use super::oracles::Oracles;
 use super::pauses::Pauses;
 use super::standstill::Standstill;
@@ -25,7 +29,7 @@ use crate::delivery::driven::{self, Turn};
 use crate::job::goodbye::Goodbye;
 use crate::job::life::{self, Main, NodeOptions};
 use crate::model::error::JobError;
-use crate::model::ids::{NodeId, PeId};
+use crate::model::ids::NodeId;
 use crate::node::Node;
 use crate::node::ledger::Shared;
 use crate::pe::Pe;
@@ -34,9 +38,12 @@ use chare_device::VirtualTime;
 use chare_lrts::simulated::{Arrival, Chance, Wires};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// The stream of the seed's dice that the world draws from; those of nodes are numbered from 0, and the wires have the last.
@@ -44,6 +51,9 @@ const STREAM: u64 = u64::MAX - 1;
 
 /// How many events a job may have after one of its frames arrived that was changed.
 const ASTRAY_EVENTS: u64 = 100_000;
+
+/// Stack of a thread that drives nodes beside the one that runs the job: entries run there.
+const STACK_BYTES: usize = 64 << 20;
 
 /// Time between a wake-up and the turn of the PE that was woken, in nanoseconds.
 const WAKE_NS: u64 = 200;
@@ -60,6 +70,26 @@ pub(super) struct End {
     pub(super) marks: Vec<(&'static str, u64)>,
 }
 
+impl End {
+    /// That of a job of which nothing has happened.
+    fn at_once(result: Result<i32, JobError>) -> Self {
+        Self { result, time: Duration::ZERO, messages: 0, log: Log::default(), marks: Vec::new() }
+    }
+
+    /// The end of a job at these nodes and at those behind them.
+    fn with(self, behind: Self) -> Self {
+        let mut marks: BTreeMap<_, _> = self.marks.into_iter().collect();
+        behind.marks.into_iter().for_each(|(mark, hits)| *marks.entry(mark).or_default() += hits);
+        Self {
+            result: life::together(self.result, behind.result),
+            time: self.time.max(behind.time),
+            messages: self.messages + behind.messages,
+            log: self.log.with(behind.log),
+            marks: marks.into_iter().collect(),
+        }
+    }
+}
+
 /// Runs a simulated job.
 ///
 /// # Panics
@@ -70,30 +100,48 @@ pub(super) fn run(shape: &Shape, options: &NodeOptions, main: Main) -> End {
         "a simulation runs its PEs on this thread, which runs a PE itself"
     );
     let drawn = Drawn::draw(shape);
-    let made = match make(shape, &drawn, options) {
-        Ok(made) => made,
-        Err(error) => {
-            let (time, log) = (Duration::ZERO, Log::default());
-            return End { result: Err(error), time, messages: 0, log, marks: Vec::new() };
+    let ground = match made::lay(shape, &drawn, options) {
+        Ok(ground) => ground,
+        Err(error) => return End::at_once(Err(error)),
+    };
+    let threads = ground.wires.districts();
+    let meeting = &Meeting::of(threads);
+    let drive = &|district, main| {
+        let _attendance = meeting.attend();
+        let made = made::make(shape, &drawn, options, &ground, district);
+        let is_made = Said { goes_on: made.is_ok(), ..Said::NOTHING };
+        let are_made = meeting.meet(is_made).goes_on;
+        match made {
+            Ok(made) if are_made => World::new(shape, &drawn, options, &made, meeting).run(shape, main),
+            made => End::at_once(made.map(|_| 0)),
         }
     };
-    let mut world = World::new(shape, &drawn, options, &made);
-    let main = if shape.is_audited { with_audit(main, &world.audit_due) } else { main };
-    world.begin(main);
-    while world.go_on() {}
-    let messages = world.cast.nodes.iter().map(|at| Sums::of_node(at.node).sent).sum();
-    let (mut result, time, log) = world.finish();
-    let kept = made.nodes.iter().filter(|node| Arc::strong_count(node) > 1).count();
-    if shape.is_audited && result.is_ok() && kept > 0 {
-        let what = format!("{kept} nodes are kept by something that outlives the job");
-        result = Err(JobError::Audit { what });
-    }
-    End { result, time, messages, log, marks: made.common.marks() }
+    let mut end = std::thread::scope(|scope| {
+        let _attendance = meeting.attend();
+        let start = |district| {
+            let thread = Builder::new().name(format!("district {district}")).stack_size(STACK_BYTES);
+            thread
+                .spawn_scoped(scope, move || drive(district, None))
+                .expect("the machine has room for a thread")
+        };
+        let others: Vec<_> = (1..threads).map(start).collect();
+        let first = drive(0, Some(main));
+        let others =
+            others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        others.fold(first, End::with)
+    });
+    end.log.sort(shape.pes);
+    end
 }
 
-/// A simulated job while it runs; see the file's head.
+/// A simulated job while it runs, or the part of it that one thread drives; see the file's head.
 struct World<'a> {
     wires: &'a Wires,
+    district: u32,
+    made: &'a Made,
+    meeting: &'a Meeting,
+    /// Time within which nothing that happens here is felt at the nodes of other threads, in nanoseconds; alone, one after the other.
+    lookahead: u64,
     devices: &'a VirtualTime,
     cast: Cast<'a>,
     /// When each PE has its next turn, each node takes leave, and each is to look at its network.
@@ -118,10 +166,18 @@ struct World<'a> {
     /// Set by PE 0; an audit is to be made before anything else happens.
     audit_due: Arc<AtomicBool>,
     log: Log,
+    /// PEs of the whole job.
+    pes: usize,
 }
 
 impl<'a> World<'a> {
-    fn new(shape: &Shape, drawn: &Drawn, options: &NodeOptions, made: &'a Made) -> Self {
+    fn new(
+        shape: &Shape,
+        drawn: &Drawn,
+        options: &NodeOptions,
+        made: &'a Made,
+        meeting: &'a Meeting,
+    ) -> Self {
         let mut dice = ChaCha8Rng::seed_from_u64(shape.seed);
         dice.set_stream(STREAM);
         let turns_differ = shape.chances.has(Chance::Turns);
@@ -136,8 +192,14 @@ impl<'a> World<'a> {
         }
         Self {
             wires: &made.wires,
+            district: made.district,
+            made,
+            meeting,
+            lookahead: shape.network.map_or(1, |network| network.least_latency_ns().max(1)),
             devices: &made.devices,
             agenda: Agenda::of(cast.pes.len() + 2 * cast.nodes.len()),
+            log: Log::new(cast.nodes.len(), shape.is_recorded),
+            pes: (shape.nodes * shape.pes) as usize,
             cast,
             now: 0,
             woken: Woken::default(),
@@ -152,13 +214,27 @@ impl<'a> World<'a> {
             oracles: None,
             book: made.book.clone(),
             audit_due: Arc::default(),
-            log: Log::new(shape.is_recorded),
         }
     }
 
-    /// Begins the job: PE 0 runs `main`, and all others look for work.
-    fn begin(&mut self, main: Main) {
-        let mut main = Some(main);
+    /// Runs it to its end; `main` is for whoever drives PE 0.
+    fn run(mut self, shape: &Shape, main: Option<Main>) -> End {
+        let audited = |main| with_audit(main, &self.audit_due);
+        self.begin(if shape.is_audited { main.map(audited) } else { main });
+        while self.go_on() {}
+        let made = self.made;
+        let messages = made.nodes.iter().map(|node| Sums::of_node(node).sent).sum();
+        let (mut result, time, log) = self.finish();
+        let kept = made.nodes.iter().filter(|node| Arc::strong_count(node) > 1).count();
+        if shape.is_audited && result.is_ok() && kept > 0 {
+            let what = format!("{kept} nodes are kept by something that outlives the job");
+            result = Err(JobError::Audit { what });
+        }
+        End { result, time, messages, log, marks: made.common.marks() }
+    }
+
+    /// Begins the job: PE 0 runs `main`, if it is here, and all others look for work.
+    fn begin(&mut self, mut main: Option<Main>) {
         for actor in 0..self.cast.pes.len() as Actor {
             let (waker, main) = (self.woken.waker(actor), main.take());
             let ((), end) = self.cast.within_until(self.now, actor, |cast| {
@@ -177,28 +253,59 @@ impl<'a> World<'a> {
         self.oracles = self.book.as_ref().map(|book| Oracles::new(book, &self.cast));
     }
 
-    /// Lets the next thing happen; returns whether there was any.
+    /// Lets all happen before the moment at which threads have to meet next; returns whether the job goes on.
     fn go_on(&mut self) -> bool {
+        let next = self.next_moment().into_iter().chain(self.wires.take_sent_away(self.district)).min();
+        let said = Said { next, now: self.now, events: self.log.count(), ..Said::NOTHING };
+        let said = self.meeting.meet(said);
+        let Some(begin) = said.next else {
+            return self
+                .decide(said.now, |standstill, cast, all| standstill.stand_still(cast, all, said.now));
+        };
+        let end = begin.saturating_add(self.lookahead);
+        while self.step(end) {}
+        if !self.standstill.is_due(end, said.events, self.pes) {
+            return true;
+        }
+        self.decide(end, |standstill, cast, all| standstill.look(cast, all, (end, said.events)))
+    }
+
+    /// Has whoever drives the first node decide whether the job goes on, by what all say of theirs. For all it is the same time then.
+    fn decide(&mut self, now: u64, by: impl FnOnce(&mut Standstill, &Cast<'_>, Said) -> bool) -> bool {
+        (self.now, self.turn_end) = (now, now);
+        let all = self.meeting.meet(Standstill::say(&self.cast, now));
+        let goes_on = self.district > 0 || by(&mut self.standstill, &self.cast, all);
+        self.note_news();
+        self.meeting.meet(Said { goes_on, ..Said::NOTHING }).goes_on
+    }
+
+    /// The moment of what happens next here.
+    fn next_moment(&self) -> Option<u64> {
+        let planned = [self.agenda.first().map(|(moment, _)| moment), self.loss.map(|(moment, _)| moment)];
+        let comes = [self.wires.next_moment(self.district), self.devices.next().map(|(moment, _)| moment)];
+        planned.into_iter().chain(comes).flatten().min()
+    }
+
+    /// Lets the next thing happen, if that is before a moment; returns whether there was any.
+    fn step(&mut self, end: u64) -> bool {
         let (turn, device) = (self.agenda.first(), self.devices.next());
-        let arrival = self.wires.next_moment();
+        let arrival = self.wires.next_moment(self.district);
         let moments = [arrival, device.map(|(moment, _)| moment), turn.map(|(moment, _)| moment)];
         let next = moments.into_iter().flatten().min();
-        if let Some((moment, node)) = self.loss.take_if(|(at, _)| next.is_none_or(|next| *at <= next)) {
+        let is_loss = |(at, _): &mut (u64, NodeId)| *at < end && next.is_none_or(|next| *at <= next);
+        if let Some((moment, node)) = self.loss.take_if(is_loss) {
             self.lose(node, moment);
             return true;
         }
+        let Some(next) = next.filter(|next| *next < end) else { return false };
         match (device, turn) {
-            _ if arrival.is_some() && arrival == next => self.arrive(),
-            (Some((moment, node)), _) if Some(moment) == next => self.pass(moment, NodeId(node as u32)),
-            (_, Some((moment, actor))) => {
+            _ if arrival == Some(next) => self.arrive(),
+            (Some((moment, node)), _) if moment == next => self.pass(moment, NodeId(node as u32)),
+            (_, turn) => {
+                let (moment, actor) = turn.expect("nothing else is next");
                 self.agenda.take_first();
                 (self.now, self.turn_end) = (moment, moment);
                 self.act(actor);
-            }
-            (_, None) => {
-                let goes_on = self.standstill.stand_still(&self.cast, self.now);
-                self.note_news();
-                return goes_on;
             }
         }
         self.note_news();
@@ -210,13 +317,9 @@ impl<'a> World<'a> {
                 format!("a frame was changed on its way, and the job went on for {ASTRAY_EVENTS} events");
             let error = JobError::Undecodable { peer: changed.source, node: changed.target, cause };
             self.within(0, |world| world.cast.nodes[0].node.fail(error));
+            self.note_news();
         }
-        if !self.standstill.is_due(self.now, self.log.count(), self.cast.pes.len()) {
-            return true;
-        }
-        let goes_on = self.standstill.look(&self.cast, self.now, self.log.count());
-        self.note_news();
-        goes_on
+        true
     }
 
     /// Lets an actor do what it had planned for now, unless its node pauses.
@@ -232,7 +335,7 @@ impl<'a> World<'a> {
         };
         match other.checked_sub(nodes) {
             None => self.leave(other),
-            Some(node) => self.look_soon(NodeId(node as u32)),
+            Some(node) => self.look_soon(node),
         }
     }
 
@@ -256,7 +359,7 @@ impl<'a> World<'a> {
             return;
         }
         (self.now, self.turn_end) = (moment, moment);
-        self.log.note(moment, SimulatedEvent::Loss { node });
+        self.log.note(moment, node.index(), SimulatedEvent::Loss { node });
         (self.oracles, self.book) = (None, None);
         self.cast.nodes[node.index()].stage = Stage::Lost;
         self.wires.lose(node, moment);
@@ -264,15 +367,17 @@ impl<'a> World<'a> {
     }
 
     fn arrive(&mut self) {
-        let Some(arrival) = self.wires.arrive() else { return };
+        let Some(arrival) = self.wires.arrive(self.district) else { return };
         (self.now, self.turn_end) = (arrival.moment, arrival.moment);
         let (source, target) = (arrival.source, arrival.target);
-        self.log.note(self.now, SimulatedEvent::Arrival { source, target, hash: arrival.hash });
+        // A quiet goodbye is the event of whoever says it.
+        let Some(node) = self.cast.find(target) else { return };
+        self.log.note(self.now, node, SimulatedEvent::Arrival { source, target, hash: arrival.hash });
         if arrival.is_changed {
             (self.oracles, self.book) = (None, None);
             self.astray = Some((self.log.count() + ASTRAY_EVENTS, arrival));
         }
-        self.look_soon(target);
+        self.look_soon(node);
     }
 
     /// Lets a device of a node go on.
@@ -280,7 +385,7 @@ impl<'a> World<'a> {
         // Who waits for a stream has devices go on ahead of the job.
         let moment = moment.max(self.now);
         (self.now, self.turn_end) = (moment, moment);
-        self.log.note(moment, SimulatedEvent::Device { node });
+        self.log.note(moment, node.index(), SimulatedEvent::Device { node });
         let first = node.0 * self.cast.nodes[node.index()].node.topology.pes_per_node();
         self.within(first, |world| world.devices.pass());
         // It may have woken tasks, which count.
@@ -298,7 +403,8 @@ impl<'a> World<'a> {
         });
         self.turn_end = end;
         self.cast.pes[actor as usize].free_at = end;
-        self.log.note(self.now, SimulatedEvent::Turn { pe: PeId(actor), did: turn == Turn::Did });
+        let (node, pe) = (self.cast.node_of(actor), self.cast.pe_id(actor));
+        self.log.note(self.now, node, SimulatedEvent::Turn { pe, did: turn == Turn::Did });
         let pe = &mut self.cast.pes[actor as usize];
         match turn {
             Turn::Did | Turn::Waits => {
@@ -315,8 +421,7 @@ impl<'a> World<'a> {
             }
             Turn::Over => {
                 pe.is_over = true;
-                self.over_at = Some(end);
-                let node = self.cast.node_of(actor);
+                self.over_at = self.over_at.max(Some(end));
                 self.cast.nodes[node].running -= 1;
                 if self.cast.nodes[node].running == 0 {
                     self.plan(self.cast.actor_of(node), end + 1);
@@ -328,8 +433,9 @@ impl<'a> World<'a> {
     /// Lets a node whose PEs have ended go on to take leave.
     fn leave(&mut self, node: usize) {
         let (actor, now) = (self.cast.actor_of(node), self.now);
-        self.log.note(now, SimulatedEvent::Leave { node: NodeId(node as u32) });
-        if let Some(next) = self.cast.nodes[node].leave(now, actor) {
+        self.log.note(now, node, SimulatedEvent::Leave { node: self.cast.node_id(node) });
+        let caller = self.cast.pe_id(actor).0.into();
+        if let Some(next) = self.cast.nodes[node].leave(now, caller) {
             self.plan(actor, next);
         }
     }
@@ -351,22 +457,22 @@ impl<'a> World<'a> {
         for actor in self.woken.take() {
             self.plan(actor, self.turn_end + WAKE_NS);
         }
-        for node in self.wires.take_roomy() {
-            self.look_soon(node);
+        for node in self.wires.take_roomy(self.district) {
+            self.cast.find(node).into_iter().for_each(|node| self.look_soon(node));
         }
-        for (moment, node) in self.wires.take_held_up() {
-            self.plan(self.cast.looker_of(node), moment);
+        for (moment, node) in self.wires.take_held_up(self.district) {
+            self.plan(self.cast.looker_of(node.index()), moment);
         }
     }
 
     /// Has a node look at its network: by the PE that has its turn anyway, or by one that rests.
-    fn look_soon(&mut self, node: NodeId) {
-        let (pes, now) = (self.cast.nodes[node.index()].node.topology.pes_per_node(), self.now);
-        match self.cast.nodes[node.index()].stage {
+    fn look_soon(&mut self, node: usize) {
+        let (pes, now) = (self.cast.nodes[node].node.topology.pes_per_node(), self.now);
+        match self.cast.nodes[node].stage {
             Stage::Gone | Stage::Lost => {}
-            Stage::Leaves { .. } => self.plan(self.cast.actor_of(node.index()), now + 1),
+            Stage::Leaves { .. } => self.plan(self.cast.actor_of(node), now + 1),
             Stage::Runs => {
-                let first = node.0 * pes;
+                let first = node as u32 * pes;
                 if self.turn_ns.is_none() {
                     // Whoever can look first; the network tells those that rest at once.
                     let look =
@@ -412,10 +518,10 @@ impl<'a> World<'a> {
         for (actor, at) in (0..).zip(&self.cast.pes).filter(|(_, at)| !at.is_over) {
             self.within(actor, |_| driven::end(&at.pe));
         }
-        for (number, at) in self.cast.nodes.iter_mut().enumerate() {
-            let actor = (self.cast.pes.len() + number) as u64;
+        let callers = (self.cast.pe_id(self.cast.actor_of(0)).0..).map(u64::from);
+        for (caller, at) in callers.zip(&mut self.cast.nodes) {
             let is_lost = matches!(at.stage, Stage::Lost);
-            at.ambient.within(self.now, actor, || match std::mem::replace(&mut at.stage, Stage::Gone) {
+            at.ambient.within(self.now, caller, || match std::mem::replace(&mut at.stage, Stage::Gone) {
                 Stage::Runs | Stage::Lost => Goodbye::leave(at.node).clear(),
                 Stage::Leaves { goodbye, .. } => goodbye.clear(),
                 Stage::Gone => {}

@@ -258,7 +258,7 @@ impl Program {
         }
     }
 
-    /// Runs all nodes of a simulated job on this thread.
+    /// Runs all nodes of a simulated job.
     #[cfg(feature = "sim")]
     fn run_simulated(&self, nodes: u32, main: Main) -> ExitCode {
         let simulation = match self.simulation(nodes) {
@@ -287,8 +287,9 @@ impl Program {
     #[cfg(feature = "sim")]
     fn simulation(&self, nodes: u32) -> Result<Simulation, String> {
         let pes = self.simulated_pes().map_err(str::to_owned)?;
-        let Config { hosts, seed, model, costs, .. } = &self.config;
+        let Config { hosts, threads, seed, model, costs, .. } = &self.config;
         let mut simulation = Simulation::new(nodes, pes).hosts(hosts.unwrap_or(1)).seed(seed.unwrap_or(0));
+        simulation = simulation.threads(threads.unwrap_or(1));
         if let Some(model) = model {
             simulation = simulation.model(model.parse()?);
         }
