@@ -67,8 +67,8 @@ impl Lrts for Simulated {
     fn progress(&self, sink: &mut dyn Sink) -> bool {
         let Ok(_held) = self.progressing.try_lock() else { return false };
         let now = clock::now_ns();
-        while self.wires.next_moment(0).is_some_and(|moment| moment <= now) {
-            self.wires.arrive(0);
+        while let Some((_, node)) = self.wires.next(0).filter(|(moment, _)| *moment <= now) {
+            self.wires.arrive(node);
         }
         self.end.progress(sink)
     }

@@ -97,7 +97,6 @@ impl Lrts for End {
                     self.gone_peers.fetch_add(1, Ordering::Relaxed);
                     sink.peer_closed(source);
                 }
-                Load::QuietGoodbye(_) => unreachable!("it waits nowhere to be taken"),
                 Load::Loss => {
                     self.gone_peers.fetch_add(1, Ordering::Relaxed);
                     let cause = "it was gone without a goodbye".to_owned();
@@ -203,8 +202,8 @@ mod tests {
         let ends: Vec<End> = (0..NODES).map(|node| End::new(NodeId(node), NODES, &wires)).collect();
         let (mut heard, mut arrivals) = (Heard::default(), Vec::new());
         let mut arrive = |now: u64| {
-            while wires.next_moment(0).is_some_and(|moment| moment <= now) {
-                arrivals.extend(wires.arrive(0));
+            while let Some((_, node)) = wires.next(0).filter(|(moment, _)| *moment <= now) {
+                arrivals.extend(wires.arrive(node));
                 ambient.within(now, 0, || ends.iter().for_each(|end| _ = end.progress(&mut heard)));
             }
         };
@@ -222,7 +221,7 @@ mod tests {
                 let mut is_refused = false;
                 while ambient.within(now, caller, || ends[source].send(NodeId(0), frame)).is_err() {
                     is_refused = true;
-                    arrive(wires.next_moment(0).expect("what fills the room arrives"));
+                    arrive(wires.next(0).expect("what fills the room arrives").0);
                 }
                 let is_told = wires.take_roomy(0).contains(&NodeId(source as u32));
                 assert_eq!(is_told, is_refused, "who found no room is told of it");
@@ -294,7 +293,7 @@ mod tests {
             wires.lose(NodeId(1), 1);
             assert_eq!(send(0, 1, 0), Ok(()), "what is sent to it vanishes");
             let mut heard = Heard::default();
-            while let Some(arrival) = wires.arrive(0) {
+            while let Some(arrival) = wires.next(0).and_then(|(_, node)| wires.arrive(node)) {
                 assert_eq!(arrival.target, NodeId(0), "nobody else is there");
                 ambient.within(arrival.moment, 0, || ends[0].progress(&mut heard));
             }
@@ -313,15 +312,18 @@ mod tests {
         let ends: Vec<End> = (0..nodes).map(|node| End::new(NodeId(node), nodes, &wires)).collect();
         let sent = ambient.within(0, 0, || ends[1].send(NodeId(0), Frame::runtime(&[7])));
         sent.expect("there is room");
-        let mut arrivals = wires.arrive(0).into_iter().count();
+        let mut arrivals = wires.arrive(NodeId(0)).into_iter().count();
         let is_there = |node: NodeId| Some(node) != lost;
         lost.iter().for_each(|node| wires.lose(*node, 1));
         ends.iter().filter(|end| is_there(end.node)).for_each(|end| ambient.within(10, 0, || end.shutdown()));
         let mut heard = Heard::default();
         let mut all_are_told = false;
-        while let Some(arrival) = wires.arrive(0) {
+        while let Some(arrival) = wires.next(0).and_then(|(_, node)| wires.arrive(node)) {
             arrivals += 1;
             ambient.within(arrival.moment, 0, || ends[arrival.target.index()].progress(&mut heard));
+        }
+        while wires.hear_goodbye(0, u64::MAX).is_some() {
+            arrivals += 1;
             all_are_told |= wires.take_roomy(0).len() == nodes as usize;
         }
         assert!(ends.iter().all(|end| end.is_closed() == is_there(end.node)));
@@ -350,7 +352,7 @@ mod tests {
         // The second waits for the interface, as it does with LogGOPSim.
         let gap = 1_000 + 6 * 1_023;
         assert_eq!(over, gap + 1_500);
-        let moments = [(); 2].map(|()| wires.arrive(0).expect("both arrive").moment);
+        let moments = [(); 2].map(|()| wires.arrive(NodeId(1)).expect("both arrive").moment);
         assert_eq!(moments, [4_000, gap + 4_000]);
         let mut heard = Heard::default();
         let (_, over) = ambient.within_until(moments[1], 1, || ends[1].progress(&mut heard));

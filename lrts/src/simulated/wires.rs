@@ -31,7 +31,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,8 +51,6 @@ pub(super) enum Load {
     /// The first frame of its way.
     First(Channel, Vec<u8>),
     Goodbye,
-    /// For all that do not hear it by themselves, as these do.
-    QuietGoodbye(Vec<NodeId>),
     /// The sender was lost.
     Loss,
 }
@@ -82,13 +80,16 @@ struct Node {
     /// Those to which it has sent frames, and those of which some have arrived, in any order and maybe twice.
     met: Vec<NodeId>,
     sent: u64,
+    on_their_way: BTreeMap<Key, Load>,
     arrived: VecDeque<(NodeId, Load)>,
 }
 
 /// What is known of the nodes that one thread drives, and of what they have sent.
 struct District {
-    /// To these nodes.
-    on_their_way: BTreeMap<Key, (NodeId, Load)>,
+    /// When the first frame arrives, for each of these nodes to which any is on its way.
+    first: BTreeSet<(u64, NodeId)>,
+    /// Goodbyes on their way to all nodes that do not hear them by themselves, as those do that are told with each.
+    goodbyes: BTreeMap<Key, Vec<NodeId>>,
     /// The earliest arrival at other districts of what was sent since somebody asked.
     sent_away: Option<u64>,
     /// By number, those of others too, of which nothing is known here.
@@ -205,10 +206,30 @@ impl Wires {
         self.weather
     }
 
-    /// When the next frame arrives in a district.
-    pub fn next_moment(&self, district: u32) -> Option<u64> {
-        let here = self.districts[district as usize].lock();
-        here.on_their_way.first_key_value().map(|((moment, ..), _)| *moment)
+    /// When the next frame arrives in a district, and at which node.
+    pub fn next(&self, district: u32) -> Option<(u64, NodeId)> {
+        self.districts[district as usize].lock().first.first().copied()
+    }
+
+    /// When the next frame arrives at a node.
+    pub fn next_at(&self, node: NodeId) -> Option<u64> {
+        self.of(node).next_at(node)
+    }
+
+    /// When the next quiet goodbye arrives, everywhere in a district.
+    pub fn next_goodbye(&self, district: u32) -> Option<u64> {
+        self.districts[district as usize].lock().goodbyes.first_key_value().map(|((moment, ..), _)| *moment)
+    }
+
+    /// Lets the next quiet goodbye arrive in a district, if it does before this moment; returns when it does, and whose it is.
+    pub fn hear_goodbye(&self, district: u32, before: u64) -> Option<(u64, NodeId)> {
+        let here = &mut *self.districts[district as usize].lock();
+        let goodbye = here.goodbyes.first_entry().filter(|goodbye| goodbye.key().0 < before)?;
+        let ((moment, source, _), told) = goodbye.remove_entry();
+        if here.quiet.arrive(source, &told) {
+            here.look_all();
+        }
+        Some((moment, source))
     }
 
     /// When the first of what a district has sent to others since this was asked last arrives there.
@@ -216,28 +237,18 @@ impl Wires {
         self.districts[district as usize].lock().sent_away.take()
     }
 
-    /// Lets the next frame of a district arrive: it waits at its target, whose PEs are to look at their network. A quiet goodbye arrives in each
-    /// district, and its target is who says it.
-    pub fn arrive(&self, district: u32) -> Option<Arrival> {
-        let here = &mut *self.districts[district as usize].lock();
-        let (key, (target, load)) = here.on_their_way.pop_first()?;
+    /// Lets the next frame arrive at a node, whose PEs are to look at their network.
+    pub fn arrive(&self, target: NodeId) -> Option<Arrival> {
+        let here = &mut *self.of(target);
+        let (key, load) = here.take_first(target)?;
         let (moment, source, _) = key;
         let is_changed = here.changed == Some(key);
         let hash = load.hash();
-        match load {
-            Load::QuietGoodbye(told) => {
-                if here.quiet.arrive(source, &told) {
-                    here.look_all();
-                }
-            }
-            load => {
-                let node = &mut here.nodes[target.index()];
-                if let Load::First(..) = load {
-                    node.met.push(source);
-                }
-                node.arrived.push_back((source, load));
-            }
+        let node = &mut here.nodes[target.index()];
+        if let Load::First(..) = load {
+            node.met.push(source);
         }
+        node.arrived.push_back((source, load));
         Some(Arrival { moment, source, target, hash, is_changed })
     }
 
@@ -337,9 +348,15 @@ impl Wires {
                 None => now + self.weather.delay_ns(0, &mut here.dice),
             };
             let key = here.key(arrives, source);
-            loads.push((key, source, Load::QuietGoodbye(told)));
+            here.goodbyes.insert(key, told.clone());
+            here.note_away(arrives);
+            self.set_out(guard, loads);
+            let others =
+                (0..).zip(&self.districts).filter(|(district, _)| *district != self.district_of(source));
+            others.for_each(|(_, there)| _ = there.lock().goodbyes.insert(key, told.clone()));
+        } else {
+            self.set_out(guard, loads);
         }
-        self.set_out(guard, loads);
     }
 
     /// Puts what a node of a district has sent on its way. The lock of that district is given up before those of others are taken.
@@ -350,23 +367,15 @@ impl Wires {
     ) {
         let mut away = Vec::new();
         for (key, target, load) in loads {
-            let to = self.district_of(target);
-            if to == self.district_of(key.1) {
-                if let Load::QuietGoodbye(told) = &load {
-                    let others = (0..self.districts.len()).filter(|district| *district != to);
-                    away.extend(others.map(|to| (to, key, target, Load::QuietGoodbye(told.clone()))));
-                }
-                here.on_their_way.insert(key, (target, load));
+            if self.district_of(target) == self.district_of(key.1) {
+                here.put(key, target, load);
             } else {
-                away.push((to, key, target, load));
+                here.note_away(key.0);
+                away.push((key, target, load));
             }
         }
-        let least = away.iter().map(|(_, (moment, ..), ..)| *moment).min();
-        here.sent_away = here.sent_away.into_iter().chain(least).min();
         drop(here);
-        for (to, key, target, load) in away {
-            self.districts[to].lock().on_their_way.insert(key, (target, load));
-        }
+        away.into_iter().for_each(|(key, target, load)| self.of(target).put(key, target, load));
     }
 
     /// Of how many goodbyes a node has heard that were not said to it alone.
@@ -384,9 +393,7 @@ impl Wires {
         let node = &mut state.nodes[lost.index()];
         node.is_lost = true;
         node.arrived.clear();
-        state
-            .on_their_way
-            .retain(|_, (target, load)| *target != lost || matches!(load, Load::QuietGoodbye(_)));
+        state.keep(lost, |_| false);
         if !state.nodes[lost.index()].has_left && state.quiet.lose() {
             state.look_all();
         }
@@ -402,11 +409,9 @@ impl Wires {
             }
             let last = state.ways.get(&(lost, peer)).map_or(0, |way| way.last);
             let told = state.dice.random_range(now + 1..=last.max(now + 1));
-            state.on_their_way.retain(|(moment, source, _), (target, _)| {
-                (*source, *target) != (lost, peer) || *moment <= told
-            });
+            state.keep(peer, |(moment, source, _)| *source != lost || *moment <= told);
             let key = state.key(told, lost);
-            state.on_their_way.insert(key, (peer, Load::Loss));
+            state.put(key, peer, Load::Loss);
         }
     }
 
@@ -440,7 +445,8 @@ impl District {
     /// One of a job of so many nodes, where nothing happens by chance.
     fn new(nodes: u32, traffic: Option<Traffic>) -> Self {
         Self {
-            on_their_way: BTreeMap::new(),
+            first: BTreeSet::new(),
+            goodbyes: BTreeMap::new(),
             sent_away: None,
             nodes: (0..nodes).map(|_| Node::default()).collect(),
             ways: FxHashMap::default(),
@@ -467,6 +473,40 @@ impl District {
         self.roomy.extend((0..self.nodes.len() as u32).map(NodeId));
     }
 
+    /// When the next frame arrives at a node.
+    fn next_at(&self, node: NodeId) -> Option<u64> {
+        self.nodes[node.index()].on_their_way.first_key_value().map(|((moment, ..), _)| *moment)
+    }
+
+    /// Changes what is on its way to a node.
+    fn change<R>(&mut self, node: NodeId, change: impl FnOnce(&mut BTreeMap<Key, Load>) -> R) -> R {
+        let before = self.next_at(node);
+        let result = change(&mut self.nodes[node.index()].on_their_way);
+        let next = self.next_at(node);
+        if next != before {
+            before.inspect(|moment| _ = self.first.remove(&(*moment, node)));
+            next.inspect(|moment| _ = self.first.insert((*moment, node)));
+        }
+        result
+    }
+
+    fn put(&mut self, key: Key, target: NodeId, load: Load) {
+        self.change(target, |on_their_way| _ = on_their_way.insert(key, load));
+    }
+
+    fn take_first(&mut self, target: NodeId) -> Option<(Key, Load)> {
+        self.change(target, BTreeMap::pop_first)
+    }
+
+    fn keep(&mut self, target: NodeId, keeps: impl Fn(&Key) -> bool) {
+        self.change(target, |on_their_way| on_their_way.retain(|key, _| keeps(key)));
+    }
+
+    /// Notes that something arrives in another district.
+    fn note_away(&mut self, moment: u64) {
+        self.sent_away = Some(self.sent_away.map_or(moment, |first| first.min(moment)));
+    }
+
     /// The key of what a node sends now.
     fn key(&mut self, moment: u64, source: NodeId) -> Key {
         let node = &mut self.nodes[source.index()];
@@ -484,7 +524,6 @@ impl Load {
                 hasher.write(bytes);
             }
             Self::Goodbye => hasher.write_u8(u8::MAX),
-            Self::QuietGoodbye(_) => hasher.write_u8(u8::MAX - 2),
             Self::Loss => hasher.write_u8(u8::MAX - 1),
         }
         hasher.finish()

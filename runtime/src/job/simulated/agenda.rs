@@ -6,46 +6,84 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-/// One moment at the most for each actor.
+/// When each actor has something to do.
 pub(super) struct Agenda {
+    /// How many PEs there are, of each node and of all.
+    pes: (u32, u32),
     next: Vec<Option<u64>>,
-    /// The same, by moment.
-    by_moment: BTreeSet<(u64, Actor)>,
+    /// By node, whose actors have something to do then.
+    by_moment: Vec<BTreeSet<(u64, Actor)>>,
+    /// When the first actor of each node has something to do.
+    first: BTreeSet<(u64, usize)>,
 }
 
 impl Agenda {
-    /// An empty one of so many actors.
-    pub(super) fn of(actors: usize) -> Self {
-        Self { next: vec![None; actors], by_moment: BTreeSet::new() }
+    /// One on which nothing is planned, of so many nodes with so many PEs each: the PEs come first, and then two more actors for each node.
+    pub(super) fn of(nodes: usize, pes: u32) -> Self {
+        let all = nodes as u32 * pes;
+        Self {
+            pes: (pes, all),
+            next: vec![None; all as usize + 2 * nodes],
+            by_moment: vec![BTreeSet::new(); nodes],
+            first: BTreeSet::new(),
+        }
     }
 
-    /// The earliest moment, and whose it is.
-    pub(super) fn first(&self) -> Option<(u64, Actor)> {
-        self.by_moment.first().copied()
+    /// The node of an actor.
+    fn node_of(&self, actor: Actor) -> usize {
+        let (pes, all) = self.pes;
+        match actor.checked_sub(all) {
+            None => (actor / pes) as usize,
+            Some(other) => other as usize % self.by_moment.len(),
+        }
     }
 
-    /// Takes the earliest moment out.
-    pub(super) fn take_first(&mut self) {
-        if let Some((_, actor)) = self.by_moment.pop_first() {
+    /// When which node has the next thing to do.
+    pub(super) fn first(&self) -> Option<(u64, usize)> {
+        self.first.first().copied()
+    }
+
+    /// When which actor of a node has the next thing to do.
+    pub(super) fn first_of(&self, node: usize) -> Option<(u64, Actor)> {
+        self.by_moment[node].first().copied()
+    }
+
+    /// Takes out what is next at a node.
+    pub(super) fn take_first_of(&mut self, node: usize) {
+        if let Some((_, actor)) = self.change(node, BTreeSet::pop_first) {
             self.next[actor as usize] = None;
         }
     }
 
-    /// What is planned for an actor.
+    /// When an actor has something to do, if it has.
     pub(super) fn planned(&self, actor: Actor) -> Option<u64> {
         self.next[actor as usize]
     }
 
-    /// Plans a moment for an actor, unless an earlier one is planned.
+    /// Plans that an actor does something at a moment, unless an earlier one is planned.
     pub(super) fn plan(&mut self, actor: Actor, moment: u64) {
-        let next = &mut self.next[actor as usize];
-        match *next {
-            Some(planned) if planned <= moment => return,
-            Some(planned) => _ = self.by_moment.remove(&(planned, actor)),
-            None => {}
+        let planned = self.next[actor as usize];
+        if planned.is_some_and(|planned| planned <= moment) {
+            return;
         }
-        *next = Some(moment);
-        self.by_moment.insert((moment, actor));
+        self.next[actor as usize] = Some(moment);
+        self.change(self.node_of(actor), |by_moment| {
+            planned.inspect(|planned| _ = by_moment.remove(&(*planned, actor)));
+            by_moment.insert((moment, actor));
+        });
+    }
+
+    fn change<R>(&mut self, node: usize, change: impl FnOnce(&mut BTreeSet<(u64, Actor)>) -> R) -> R {
+        let by_moment = &mut self.by_moment[node];
+        let first = |by_moment: &BTreeSet<(u64, Actor)>| by_moment.first().map(|(moment, _)| *moment);
+        let before = first(by_moment);
+        let result = change(by_moment);
+        let next = first(by_moment);
+        if next != before {
+            before.inspect(|moment| _ = self.first.remove(&(*moment, node)));
+            next.inspect(|moment| _ = self.first.insert((*moment, node)));
+        }
+        result
     }
 }
 
@@ -83,14 +121,25 @@ mod tests {
 
     #[test]
     fn an_actor_has_its_earliest_moment_alone() {
-        let mut agenda = Agenda::of(3);
-        [(1, 50), (2, 40), (1, 30), (1, 60)]
+        // Two nodes with two PEs, and two more actors, each.
+        let mut agenda = Agenda::of(2, 2);
+        [(1, 50), (2, 40), (1, 30), (1, 60), (4, 35), (7, 45)]
             .into_iter()
             .for_each(|(actor, moment)| agenda.plan(actor, moment));
-        assert_eq!((agenda.first(), agenda.planned(2)), (Some((30, 1)), Some(40)));
-        agenda.take_first();
-        assert_eq!((agenda.first(), agenda.planned(1)), (Some((40, 2)), None));
-        agenda.take_first();
+        assert_eq!(
+            (agenda.first(), agenda.first_of(0), agenda.planned(2)),
+            (Some((30, 0)), Some((30, 1)), Some(40))
+        );
+        agenda.take_first_of(0);
+        assert_eq!(
+            (agenda.first(), agenda.first_of(0), agenda.planned(1)),
+            (Some((35, 0)), Some((35, 4)), None)
+        );
+        agenda.take_first_of(0);
+        assert_eq!((agenda.first(), agenda.first_of(1)), (Some((40, 1)), Some((40, 2))));
+        agenda.take_first_of(1);
+        assert_eq!(agenda.first_of(1), Some((45, 7)));
+        agenda.take_first_of(1);
         assert_eq!(agenda.first(), None);
     }
 }

@@ -34,6 +34,11 @@ pub enum SimulatedEvent {
         /// The node.
         node: NodeId,
     },
+    /// The goodbye of a node arrived at all with which it had exchanged nothing.
+    Goodbye {
+        /// The node.
+        node: NodeId,
+    },
     /// A node was lost.
     Loss {
         /// The node.
@@ -51,6 +56,7 @@ impl fmt::Display for SimulatedEvent {
             Self::Turn { pe, did: true } => write!(out, "{pe} did something"),
             Self::Turn { pe, did: false } => write!(out, "{pe} found nothing to do"),
             Self::Leave { node } => write!(out, "{node} took leave"),
+            Self::Goodbye { node } => write!(out, "{node} had said goodbye to all"),
             Self::Loss { node } => write!(out, "{node} was lost"),
         }
     }
@@ -63,6 +69,7 @@ impl SimulatedEvent {
             Self::Arrival { target: node, .. }
             | Self::Device { node }
             | Self::Leave { node }
+            | Self::Goodbye { node }
             | Self::Loss { node } => node,
             Self::Turn { pe, .. } => NodeId(pe.0 / pes),
         }

@@ -32,6 +32,7 @@ const USUAL_PES_MAX: u32 = 2_048;
 /// The ground on which the nodes of a job are made, the same for all threads that drive some of them.
 pub(super) struct Ground {
     pub(super) wires: Arc<Wires>,
+    lookahead: u64,
     topology: Topology,
     /// By node, the lowest one of its host.
     lowest: Vec<NodeId>,
@@ -47,6 +48,8 @@ pub(super) struct Made {
     pub(super) wires: Arc<Wires>,
     /// Which of the districts of the wires these nodes are.
     pub(super) district: u32,
+    /// Time within which nothing that happens at a node is felt at others, in nanoseconds.
+    pub(super) lookahead: u64,
     /// The time of their devices.
     pub(super) devices: VirtualTime,
     pub(super) common: Rc<Common>,
@@ -54,11 +57,13 @@ pub(super) struct Made {
     pub(super) book: Option<Shared>,
 }
 
-/// What is wrong with asking for several threads, in words.
-fn check_threads(shape: &Shape, has_devices: bool) -> Result<(), String> {
+/// How far nodes may go on apart, one or some after the other, because what happens at one is felt at others no sooner, in nanoseconds.
+///
+/// # Errors
+/// Why they may not at all, in words.
+fn lookahead(shape: &Shape, has_devices: bool) -> Result<u64, String> {
     let refuse = |what: &str| Err(format!("several threads drive a simulated job only {what}"));
     match shape.network {
-        _ if shape.threads == 1 => Ok(()),
         None => refuse("where a model describes its network (`+model`): chance is drawn by one"),
         Some(network) if network.least_latency_ns() == 0 => {
             refuse("where messages are on their way for some time: give the model's `L` a value")
@@ -68,7 +73,7 @@ fn check_threads(shape: &Shape, has_devices: bool) -> Result<(), String> {
         Some(_) if [Chance::Pauses, Chance::Losses].into_iter().any(|part| shape.chances.has(part)) => {
             refuse("whose nodes neither pause nor are lost")
         }
-        Some(_) => Ok(()),
+        Some(network) => Ok(network.least_latency_ns()),
     }
 }
 
@@ -89,7 +94,10 @@ pub(super) fn lay(shape: &Shape, drawn: &Drawn, options: &NodeOptions) -> Result
             return Err(JobError::Config(cause.to_owned()));
         }
     };
-    check_threads(shape, !matches!(choice, DeviceChoice::None)).map_err(JobError::Config)?;
+    let lookahead = match lookahead(shape, !matches!(choice, DeviceChoice::None)) {
+        Err(cause) if shape.threads > 1 => return Err(JobError::Config(cause)),
+        lookahead => lookahead.unwrap_or(1),
+    };
     if let Some((shape, places)) = network.and_then(|it| Some((it.shape, it.shape.nodes()?)))
         && places < u64::from(nodes)
     {
@@ -120,7 +128,7 @@ pub(super) fn lay(shape: &Shape, drawn: &Drawn, options: &NodeOptions) -> Result
         kept_bytes_max: Some(drawn.kept_bytes_max),
         ..asked
     };
-    Ok(Ground { wires, topology, lowest, choice, numbers: JobNumbers::begin_anew(), above })
+    Ok(Ground { wires, lookahead, topology, lowest, choice, numbers: JobNumbers::begin_anew(), above })
 }
 
 /// The host of a node: these are spread as evenly as they can be, neighbours by number on one.
@@ -136,7 +144,7 @@ pub(super) fn make(
     shape: &Shape,
     drawn: &Drawn,
     options: &NodeOptions,
-    Ground { wires, topology, lowest, choice, numbers, above }: &Ground,
+    Ground { wires, lookahead, topology, lowest, choice, numbers, above }: &Ground,
     district: u32,
 ) -> Result<Made, JobError> {
     let &Shape { nodes, pes, seed, device_speeds, is_audited, .. } = shape;
@@ -168,7 +176,8 @@ pub(super) fn make(
         })
     };
     let nodes = ids.zip(&ambients).map(open).collect::<Result<_, JobError>>()?;
-    Ok(Made { nodes, ambients, wires: Arc::clone(wires), district, devices: device_time, common, book })
+    let (wires, devices, lookahead) = (Arc::clone(wires), device_time, *lookahead);
+    Ok(Made { nodes, ambients, wires, district, lookahead, devices, common, book })
 }
 
 /// Asks for an audit when `main` is over, nothing is in flight, and the nodes have had time to settle.

@@ -1,7 +1,8 @@
 //! World of a simulated job: its nodes, when each of its PEs has its next turn, and the thread that lets one thing happen after another.
 //!
-//! 1. What happens next is what has the earliest moment: a frame arrives ([`Wires`]), a device is so far ([`VirtualTime`]), a PE has its turn,
-//!    or a node takes leave. At one moment frames come first, then devices, then PEs by their numbers, then nodes by theirs.
+//! 1. What happens next at a node is what has the earliest moment: a device is so far ([`VirtualTime`]), a frame arrives ([`Wires`]), a PE has its
+//!    turn, or the node takes leave; at one moment in this order, and PEs by their numbers. One node after the other does all that it has to do
+//!    before a moment, which is the next one unless what happens meanwhile cannot be felt elsewhere.
 //! 2. A turn takes the time that it spends, and where no model describes the network some that the world's dice draw; the PE has its next
 //!    one then, and whom it has woken no earlier. A PE that rests has its next turn when what it knows of
 //!    is due, when it is woken, or when it is the one of its node, all of which rests, that looks after what has arrived. While its node
@@ -195,9 +196,9 @@ impl<'a> World<'a> {
             district: made.district,
             made,
             meeting,
-            lookahead: shape.network.map_or(1, |network| network.least_latency_ns().max(1)),
+            lookahead: made.lookahead,
             devices: &made.devices,
-            agenda: Agenda::of(cast.pes.len() + 2 * cast.nodes.len()),
+            agenda: Agenda::of(cast.nodes.len(), shape.pes),
             log: Log::new(cast.nodes.len(), shape.is_recorded),
             pes: (shape.nodes * shape.pes) as usize,
             cast,
@@ -253,7 +254,7 @@ impl<'a> World<'a> {
         self.oracles = self.book.as_ref().map(|book| Oracles::new(book, &self.cast));
     }
 
-    /// Lets all happen before the moment at which threads have to meet next; returns whether the job goes on.
+    /// Lets all happen before the moment at which threads have to meet next, one node after the other; returns whether the job goes on.
     fn go_on(&mut self) -> bool {
         let next = self.next_moment().into_iter().chain(self.wires.take_sent_away(self.district)).min();
         let said = Said { next, now: self.now, events: self.log.count(), ..Said::NOTHING };
@@ -263,7 +264,21 @@ impl<'a> World<'a> {
                 .decide(said.now, |standstill, cast, all| standstill.stand_still(cast, all, said.now));
         };
         let end = begin.saturating_add(self.lookahead);
-        while self.step(end) {}
+        if let Some((moment, node)) = self.loss.take_if(|(at, _)| *at < end) {
+            self.lose(node, moment);
+        }
+        loop {
+            if let Some((moment, node)) = self.devices.next().filter(|(moment, _)| *moment < end) {
+                self.pass(moment, NodeId(node as u32));
+            } else if let Some(node) = self.first_before(end) {
+                while self.step(node, end) {}
+            } else {
+                break;
+            }
+        }
+        while let Some((moment, node)) = self.wires.hear_goodbye(self.district, end) {
+            self.hear_goodbye(moment, node, end);
+        }
         if !self.standstill.is_due(end, said.events, self.pes) {
             return true;
         }
@@ -282,31 +297,33 @@ impl<'a> World<'a> {
     /// The moment of what happens next here.
     fn next_moment(&self) -> Option<u64> {
         let planned = [self.agenda.first().map(|(moment, _)| moment), self.loss.map(|(moment, _)| moment)];
-        let comes = [self.wires.next_moment(self.district), self.devices.next().map(|(moment, _)| moment)];
-        planned.into_iter().chain(comes).flatten().min()
+        let comes = self.wires.next(self.district).map(|(moment, _)| moment);
+        let others = [self.devices.next().map(|(moment, _)| moment), self.wires.next_goodbye(self.district)];
+        planned.into_iter().chain([comes]).chain(others).flatten().min()
     }
 
-    /// Lets the next thing happen, if that is before a moment; returns whether there was any.
-    fn step(&mut self, end: u64) -> bool {
-        let (turn, device) = (self.agenda.first(), self.devices.next());
-        let arrival = self.wires.next_moment(self.district);
-        let moments = [arrival, device.map(|(moment, _)| moment), turn.map(|(moment, _)| moment)];
-        let next = moments.into_iter().flatten().min();
-        let is_loss = |(at, _): &mut (u64, NodeId)| *at < end && next.is_none_or(|next| *at <= next);
-        if let Some((moment, node)) = self.loss.take_if(is_loss) {
-            self.lose(node, moment);
-            return true;
-        }
-        let Some(next) = next.filter(|next| *next < end) else { return false };
-        match (device, turn) {
-            _ if arrival == Some(next) => self.arrive(),
-            (Some((moment, node)), _) if moment == next => self.pass(moment, NodeId(node as u32)),
-            (_, turn) => {
-                let (moment, actor) = turn.expect("nothing else is next");
-                self.agenda.take_first();
+    /// The node at which something happens next, if that is before a moment.
+    fn first_before(&self, end: u64) -> Option<usize> {
+        let comes = self.wires.next(self.district);
+        let comes = comes.and_then(|(moment, node)| Some((moment, self.cast.find(node)?)));
+        let next = comes.into_iter().chain(self.agenda.first()).min();
+        next.filter(|(moment, _)| *moment < end).map(|(_, node)| node)
+    }
+
+    /// Lets the next thing happen at a node, if that is before a moment; returns whether there was any.
+    fn step(&mut self, node: usize, end: u64) -> bool {
+        let id = self.cast.node_id(node);
+        let arrival = self.wires.next_at(id).filter(|moment| *moment < end);
+        let turn = self.agenda.first_of(node).filter(|(moment, _)| *moment < end);
+        match (arrival, turn) {
+            (None, None) => return false,
+            (Some(arrival), turn) if turn.is_none_or(|(moment, _)| arrival <= moment) => self.arrive(id),
+            (_, Some((moment, actor))) => {
+                self.agenda.take_first_of(node);
                 (self.now, self.turn_end) = (moment, moment);
                 self.act(actor);
             }
+            (Some(_), None) => unreachable!("it arrives first"),
         }
         self.note_news();
         if self.audit_due.swap(false, Ordering::Relaxed) {
@@ -366,18 +383,26 @@ impl<'a> World<'a> {
         self.note_news();
     }
 
-    fn arrive(&mut self) {
-        let Some(arrival) = self.wires.arrive(self.district) else { return };
-        (self.now, self.turn_end) = (arrival.moment, arrival.moment);
-        let (source, target) = (arrival.source, arrival.target);
-        // A quiet goodbye is the event of whoever says it.
+    fn arrive(&mut self, target: NodeId) {
+        let Some(arrival) = self.wires.arrive(target) else { return };
         let Some(node) = self.cast.find(target) else { return };
+        (self.now, self.turn_end) = (arrival.moment, arrival.moment);
+        let source = arrival.source;
         self.log.note(self.now, node, SimulatedEvent::Arrival { source, target, hash: arrival.hash });
         if arrival.is_changed {
             (self.oracles, self.book) = (None, None);
             self.astray = Some((self.log.count() + ASTRAY_EVENTS, arrival));
         }
         self.look_soon(node);
+    }
+
+    /// Takes note that a node has said goodbye quietly: whoever may be done looks at the end of what happens meanwhile, whoever drives it.
+    fn hear_goodbye(&mut self, moment: u64, source: NodeId, end: u64) {
+        if let Some(node) = self.cast.find(source) {
+            self.log.note(moment, node, SimulatedEvent::Goodbye { node: source });
+        }
+        (self.now, self.turn_end) = (end, end);
+        self.note_news();
     }
 
     /// Lets a device of a node go on.
