@@ -1,8 +1,9 @@
-//! Simulation: what a message, a PE and a round of a stencil take in a simulated job, of one thread.
+//! Simulation: what a message and a PE take in a simulated job, of one thread and of two.
 //!
 //! | rows | ours | against |
 //! |---|---|---|
 //! | `message` | tokens go around a ring of PEs, each in a node of its own, or all in one; a hop | an event that is taken from a heap of as many, and put back at another time |
+//! | `message .. by two threads` | the same, in a job whose network a model describes, driven by two threads | driven by one |
 //! | `PE` | a job is made and ends | a thread that is made and ends |
 //!
 //! Below the table: messages a second, and memory of a PE. How long a program takes in a job of 100,032 PEs says
@@ -28,9 +29,13 @@ const SAMPLES: u32 = 5;
 /// Hops of all tokens together.
 const HOPS: u64 = 1 << 18;
 
+/// A network whose threads meet after 2.5 us of virtual time.
+const MODEL: &str = "loggops:L=2500,o=1500,g=1000,G=6";
+
 const HEAP_64: Side = &["side", "heap", "64"];
 const HEAP_1024: Side = &["side", "heap", "1024"];
 const THREAD: Side = &["side", "thread", "1000"];
+const ALONE: Side = &["side", "modelled", "1", "160"];
 
 /// What a peer is.
 const HEAP: &str = "an event from a heap, and back";
@@ -53,6 +58,12 @@ const COMPARISONS: &[Comparison] = &[
         ours: &["side", "ring", "64", "1"],
         against: HEAP,
         peer: HEAP_64,
+    },
+    Comparison {
+        name: "message in 160 nodes of 64, by two threads",
+        ours: &["side", "modelled", "2", "160"],
+        against: "by one thread",
+        peer: ALONE,
     },
     Comparison {
         name: "PE of 1,024 nodes",
@@ -93,9 +104,14 @@ impl Ring {
     }
 }
 
-fn job(pes: u32, nodes: u32, hops: u64) -> io::Result<()> {
+/// A job on a network of chance, or on one that a model describes, driven by so many threads.
+fn job((pes, nodes): (u32, u32), threads: Option<u32>, hops: u64) -> io::Result<()> {
     let each = hops / u64::from(nodes * pes);
-    let outcome = Simulation::new(nodes, pes).run(move || async move {
+    let mut job = Simulation::new(nodes, pes);
+    if let Some(threads) = threads {
+        job = job.model(MODEL.parse().map_err(io::Error::other)?).threads(threads);
+    }
+    let outcome = job.run(move || async move {
         let ring = RingProxy::create(each);
         if each > 0 {
             ring.pass(0);
@@ -131,8 +147,9 @@ fn heap(events: u64) {
 fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
     let nodes = rest.first().and_then(|nodes| nodes.parse::<u32>().ok());
     let result = match (side, nodes) {
-        ("ring", Some(nodes)) => each(HOPS, || job(number as u32, nodes, HOPS)),
-        ("job", Some(nodes)) => each(number * u64::from(nodes), || job(number as u32, nodes, 0)),
+        ("ring", Some(nodes)) => each(HOPS, || job((number as u32, nodes), None, HOPS)),
+        ("modelled", Some(nodes)) => each(4 * HOPS, || job((64, nodes), Some(number as u32), 4 * HOPS)),
+        ("job", Some(nodes)) => each(number * u64::from(nodes), || job((number as u32, nodes), None, 0)),
         ("heap", None) => each(HOPS, || {
             heap(number);
             Ok(())
@@ -150,7 +167,7 @@ fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
 fn conclude() {
     let (nodes, pes) = (160, 64);
     let before = most_resident();
-    if let Err(error) = job(pes, nodes, HOPS) {
+    if let Err(error) = job((pes, nodes), None, HOPS) {
         return eprintln!("{error}");
     }
     let bytes = most_resident().saturating_sub(before) / u64::from(nodes * pes);

@@ -72,7 +72,7 @@
 //! | `dashboard` | `+dashboard`: a page and metrics of the running job |
 //! | `dsa` | `+dsa`: Intel's DSA makes long copies within a host, where there is one |
 //! | `ndarray` | layouts of the views of `ndarray` |
-//! | `sim` | `Simulation` and `+sim`: jobs of many nodes on one thread, in virtual time, which a seed decides |
+//! | `sim` | `Simulation` and `+sim`: jobs of many nodes on one thread or a few, in virtual time, which a seed decides |
 //!
 //! Without `launch` there is no clap, and no launcher. A program then fills in a [`Config`] and runs it by [`Program::new`]: as one process,
 //! or as a node under `mpirun`, `mpiexec`, `srun` or a `chare-run` that was built elsewhere. Its whole command line is its own, and of the

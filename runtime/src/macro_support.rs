@@ -20,7 +20,7 @@ pub use crate::model::registry::{
     ImplementedBy, MarkedEntry, Migrates, Movement, OnPanic, RunBy, ThisRef, TraitEntry, TraitMethod,
     TraitRegistration, TravellingCalls, TravellingEntry, Wait, kind, place, read_value,
 };
-pub use crate::pe::wishes::let_go;
+pub use crate::pe::let_go;
 pub use crate::services::aggregation::{AggregatedEntry, aggregated_entry};
 pub use bytemuck;
 pub use chare_lrts::codec::{CodecError, Writer};

@@ -91,7 +91,7 @@ impl Lrts for End {
         for (source, load) in taken {
             match load {
                 Load::Frame(channel, bytes) | Load::First(channel, bytes) => {
-                    hand_over(sink, source, channel, &bytes)
+                    hand_over(sink, source, channel, &bytes);
                 }
                 Load::Goodbye => {
                     self.gone_peers.fetch_add(1, Ordering::Relaxed);

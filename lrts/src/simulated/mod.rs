@@ -1,9 +1,9 @@
-//! Simulated network: frames between nodes that one driven thread steps, in a time of its own; a seed decides how long each is on its way, or
+//! Simulated network: frames between nodes that driven threads step, in a time of their own; a seed decides how long each is on its way, or
 //! a [model](Network) does.
 //! It moves frames alone: get and put are made of them by [`Emulated`](crate::emulated::Emulated), as over TCP.
 //!
 //! A frame's way is two files: `end` sends it and hands it to the sink, and `wires` has it in between. Whoever drives the nodes lets
-//! frames arrive one after another ([`Wires::arrive`]).
+//! frames arrive at each one after another ([`Wires::arrive`]).
 
 mod bursts;
 mod chance;

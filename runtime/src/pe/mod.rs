@@ -235,6 +235,11 @@ pub(crate) struct Pe {
     timeline: Option<Box<Timeline>>,
 }
 
+/// Has wishes of elements on the current PE seen to, because what kept one where it is, as a handle or a buffer that waits does, is over.
+pub fn let_go() {
+    Pe::try_current(|pe| pe.see_to_wishes());
+}
+
 impl Pe {
     /// A PE; with a seed, one whose run queue is shuffled.
     pub(crate) fn new(

@@ -1,6 +1,5 @@
 //! Wishes of elements to live on another PE, until they leave. Elements that are bound to each other have one wish, under the name of their bond.
 
-use super::Pe;
 use crate::model::ids::{PeId, ServiceId, Target};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
@@ -26,11 +25,6 @@ pub(crate) struct Wishes {
     waiting: Cell<usize>,
     /// Elements that stay until they say otherwise.
     held: RefCell<FxHashSet<Target>>,
-}
-
-/// Has wishes of elements on the current PE seen to, because what kept one where it is, as a handle or a buffer that waits does, is over.
-pub fn let_go() {
-    Pe::try_current(|pe| pe.see_to_wishes());
 }
 
 impl Wishes {

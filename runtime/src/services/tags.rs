@@ -15,8 +15,7 @@ use crate::model::nocopy::{
     PostedMemory, fits,
 };
 use crate::node::{Node, NodeService};
-use crate::pe::wishes::let_go;
-use crate::pe::{ChareEvent, Pe, Service};
+use crate::pe::{ChareEvent, Pe, Service, let_go};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;

@@ -108,7 +108,7 @@ impl Drop for Attendance<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::thread::{scope, spawn};
+    use std::thread::scope;
 
     #[test]
     fn all_hear_what_all_say() {
@@ -126,13 +126,14 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_who_has_panicked() {
-        let meeting = std::sync::Arc::new(Meeting::of(2));
-        let other = std::sync::Arc::clone(&meeting);
-        let other = spawn(move || {
-            let _attendance = other.attend();
-            panic!("one that a test wants");
+        let meeting = Meeting::of(2);
+        scope(|scope| {
+            let fails = scope.spawn(|| {
+                let _attendance = meeting.attend();
+                panic!("one that a test wants");
+            });
+            let waits = scope.spawn(|| _ = meeting.meet(Said::NOTHING));
+            assert!(fails.join().is_err() && waits.join().is_err());
         });
-        let waits = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| meeting.meet(Said::NOTHING)));
-        assert!(waits.is_err() && other.join().is_err());
     }
 }

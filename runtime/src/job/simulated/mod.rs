@@ -1,4 +1,4 @@
-//! Simulated jobs: all nodes of a job on the calling thread, in a time of their own, on a simulated network; a seed decides everything.
+//! Simulated jobs: all nodes of a job on one thread or a few, in a time of their own, on a simulated network; a seed decides everything.
 //!
 //! The runtime is the real one down to [`chare_lrts::Lrts`]. [`made`] makes nodes, [`world`] lets one thing happen after another, [`oracles`]
 //! look at what did, and [`log`] writes it down. Where several threads drive a job, they come to a [`meeting`] again and again.
@@ -35,7 +35,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A job whose nodes run on the calling thread, on a simulated network and in virtual time: the same seed, the same run, whatever the machine
+/// A job whose nodes run on the calling thread, or on [a few](Self::threads), on a simulated network and in virtual time: the same seed, the same run, whatever the machine
 /// does.
 ///
 /// The program is the same as for a real job, and so is the runtime below it: its scheduler, its services, flow control and zero-copy run

@@ -333,7 +333,7 @@ impl Program {
         }
         if pemap.is_some() || dashboard.is_some() || *times {
             return Err(
-                "`+sim` runs all PEs on one thread, in a time of their own: leave out `+pemap`, `+dashboard` and `+times`",
+                "`+sim` gives PEs no processors, and a time of their own: leave out `+pemap`, `+dashboard` and `+times`",
             );
         }
         Ok(pes)
