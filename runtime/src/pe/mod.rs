@@ -62,6 +62,7 @@ use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::array;
 use std::cell::{Cell, RefCell};
+use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
@@ -360,13 +361,16 @@ impl Pe {
         did
     }
 
-    /// The services that are polled.
+    /// The services that are polled: only they are looked at, one or two of all.
     #[inline]
     pub(crate) fn attended(&self) -> impl Iterator<Item = &'static Service> {
-        let bits = self.attention.get();
-        // Mostly no bit is set: then no service is looked at.
-        let services = if bits == 0 { &[] } else { self.services };
-        services.iter().filter(move |service| bits & (1 << service.id.0) != 0)
+        let (services, mut bits) = (self.services, self.attention.get());
+        iter::from_fn(move || {
+            // Without a bit it is the number of a bit's places, which no service has.
+            let number = bits.trailing_zeros();
+            bits &= bits.wrapping_sub(1);
+            services.get(number as usize)
+        })
     }
 
     /// Hands a call of a member that is not here to the service that finds members.
