@@ -1,7 +1,7 @@
 //! Insertion of members into a collection: asked for on any PE, granted by the member's home.
 //!
-//! 1. The PE that asks sends the insertion to the member's home. If the home knows of no such member, it decides on which PE the member
-//!    is to live, notes that PE unless it is the home itself, and has the member constructed there.
+//! 1. The PE that asks sends the insertion to the member's home, or goes on with it if it is the home itself. If the home knows of no such
+//!    member, it decides on which PE the member is to live, notes that PE unless it is the home itself, and has the member constructed there.
 //! 2. If the home believes that there is such a member elsewhere, it asks that PE, whose last news may still be on the way. If the member
 //!    is there, two members are inserted with one index, which ends the job; else the insertion comes back and the home decides.
 //! 3. A message to a member that is not there waits at the home, or creates the member if its entry says so. In a collection where nobody
@@ -59,8 +59,8 @@ fn forward(pe: &Pe, to: PeId, stage: Stage, mut insert: Insert) -> Outcome {
 }
 
 /// Takes an insertion to its next stage, on the PE where it has come.
-pub(super) fn arrive(pe: &Pe, insert: Insert) -> Outcome {
-    let InsertionOrder { collection: id, index, from, stage, .. } = insert.order;
+pub(super) fn arrive(pe: &Pe, mut insert: Insert) -> Outcome {
+    let InsertionOrder { collection: id, index, from, .. } = insert.order;
     let info = pe.places.borrow().collection(id).map(|collection| Arc::clone(&collection.info));
     let Some(info) = info else {
         return pe.keep(Missing::Collection(id), options(), ArrayMessage::Insert(insert).into());
@@ -70,23 +70,31 @@ pub(super) fn arrive(pe: &Pe, insert: Insert) -> Outcome {
         return refuse("the collection consists of other chares");
     }
     let home = info.home(index);
+    if insert.order.stage == Stage::Leaving {
+        let is_done = with_insertions(pe, id, |insertions| {
+            *insertions.asked.entry(home).or_default() += 1;
+            insertions.is_done
+        });
+        if is_done {
+            return refuse(TOO_LATE);
+        }
+        if home != pe.id {
+            return forward(pe, home, Stage::Asking, insert);
+        }
+        insert.order.stage = Stage::Asking;
+    }
     let is_here =
         pe.places.borrow().collection(id).is_some_and(|collection| collection.members.include(index));
+    let stage = insert.order.stage;
     match stage {
-        Stage::Leaving => {
-            let is_done = with_insertions(pe, id, |insertions| {
-                *insertions.asked.entry(home).or_default() += 1;
-                insertions.is_done
-            });
-            if is_done { refuse(TOO_LATE) } else { forward(pe, home, Stage::Asking, insert) }
-        }
         _ if is_here => refuse(EXISTS),
         Stage::Contested => {
             chare_lrts::sometimes!("a contested insertion found its index free after all");
             forward(pe, home, Stage::Cleared, insert)
         }
         Stage::Granted => grant_here(pe, insert),
-        Stage::Asking | Stage::Cleared => {
+        // None is leaving any more.
+        Stage::Leaving | Stage::Asking | Stage::Cleared => {
             let is_refused = with_insertions(pe, id, |insertions| {
                 let is_refused = stage == Stage::Asking && !insertions.are_expected();
                 *insertions.heard.entry(from).or_default() += u64::from(stage == Stage::Asking);
