@@ -7,7 +7,6 @@ use crate::delivery::outliving::outlive;
 use crate::model::arguments::Message;
 use crate::model::registry::{Chare, EntryMethod, OnPanic};
 use crate::model::reply::Reply;
-use crate::node::mailbox::Work;
 use crate::pe::Pe;
 use crate::pe::running::Running;
 use std::future::poll_fn;
@@ -83,7 +82,7 @@ pub fn spawn(body: impl Future<Output = ()> + 'static) {
         let goes_on = running.chare.as_ref().is_some_and(|chare| chare.on_panic() != OnPanic::End);
         let key = if goes_on { pe.add_task(running, outlived(body)) } else { pe.add_task(running, body) };
         pe.counters.resumed.add(1);
-        pe.queue.borrow_mut().push_work(Work::Task(key));
+        pe.queue.borrow_mut().push_task(key);
     });
 }
 

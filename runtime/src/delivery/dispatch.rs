@@ -21,23 +21,24 @@ use crate::pe::futures::{Awaited, Broken, Decode, Resolved};
 use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
 use crate::pe::{ChareEvent, Pe};
+use std::hint::cold_path;
 use std::rc::Rc;
 
 /// Processes a piece of work and leaves [`Queued::Done`] in its place. `SEEN`: the PE may have a timeline, or take the times of entries; the
 /// code for PEs without has no trace of either on the way of plain calls.
 #[inline]
 pub(crate) fn process<const SEEN: bool>(pe: &Pe, queued: &mut Queued) {
-    if let Queued::NocopyCall(call, nocopy) = queued
-        && !nocopy.is_ready(call.entry.nocopy)
-    {
-        let begun = bring_in_found(pe, call, nocopy);
-        if !matches!(begun, Begun::Ready) {
-            return leave(pe, queued, begun);
-        }
-    }
     let found = match queued {
         Queued::Call(call) => Some((call, None)),
-        Queued::NocopyCall(call, nocopy) => Some((call, Some(&mut **nocopy))),
+        Queued::NocopyCall(call, nocopy) => {
+            if !nocopy.is_ready(call.entry.nocopy) {
+                let begun = bring_in_found(pe, call, nocopy);
+                if !matches!(begun, Begun::Ready) {
+                    return leave(pe, queued, begun);
+                }
+            }
+            Some((call, Some(&mut **nocopy)))
+        }
         _ => None,
     };
     // The way of nearly every message.
@@ -110,7 +111,8 @@ pub(crate) fn find_free(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
 fn process_other(pe: &Pe, queued: &mut Queued) {
     // Taken where it stands: to move all work out first would be a good part of a resume.
     if let Queued::Work(Work::Task(key)) = *queued {
-        *queued = Queued::Done;
+        // A key needs no drop; `forget` saves the look for what does.
+        std::mem::forget(std::mem::take(queued));
         resume(pe, key);
         return pe.counters.processed.add(1);
     }
@@ -193,9 +195,14 @@ fn settle(pe: &Pe, awaited: Awaited, value: Result<Arguments, Box<str>>) {
 }
 
 /// A collection that a message is to come after and that is not here yet.
+#[inline]
 pub(crate) fn missing_before(pe: &Pe, options: &CallOptions) -> Option<Missing> {
-    let mut after = options.after_collections().iter();
-    after.find(|id| !pe.places.borrow().has_come(**id)).map(|id| Missing::Collection(*id))
+    let after = options.after_collections();
+    if after.is_empty() {
+        return None;
+    }
+    cold_path();
+    after.iter().find(|id| !pe.places.borrow().has_come(**id)).map(|id| Missing::Collection(*id))
 }
 
 fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {

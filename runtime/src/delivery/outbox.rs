@@ -191,7 +191,7 @@ pub(crate) fn send(pe: &Pe, to: PeId, envelope: Envelope) {
 /// Sends a message that was counted before.
 pub(crate) fn forward(pe: &Pe, to: PeId, mut envelope: Envelope) {
     if to == pe.id {
-        return pe.queue.borrow_mut().push_work(Work::Message(envelope, Cost::NONE));
+        return pe.queue.borrow_mut().push_message(envelope);
     }
     pe.depart(to, &mut envelope.options);
     match pe.node.rank_here(to) {

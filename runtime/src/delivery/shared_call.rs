@@ -28,11 +28,7 @@ pub(crate) fn call_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChar
         let span = pe.span(|| What::of(Kind::Entry, member.identity(), entry.name));
         let ran = pe.run_entry(member, entry.name, reference, |chare| {
             let invoke = || (entry.invoke_with_copy)(chare, arguments);
-            // Asked here, in line: the way of plain calls is to have no trace of it.
-            match pe.takes_times() {
-                true => pe.timed(|| (chare.identity().name(), entry.name), invoke),
-                false => invoke(),
-            }
+            pe.timed(|| (chare.identity().name(), entry.name), invoke)
         });
         drop(span);
         return finish(pe, entry, ran);

@@ -40,9 +40,10 @@ impl Pe {
     /// Drops a chare that has left its PE, which is the user's code: a panic there names the chare.
     pub(crate) fn drop_chare(&self, chare: Rc<dyn AnyChare>) {
         // Code of the user runs when the last handle goes.
-        let is_last = Rc::strong_count(&chare) == 1;
-        let _dropping = is_last.then(|| Dropping { pe: self, identity: chare.identity().clone() });
-        drop(chare);
+        if Rc::strong_count(&chare) == 1 {
+            let _dropping = Dropping { pe: self, identity: chare.identity().clone() };
+            drop(chare);
+        }
     }
 
     /// Runs `body` and records it as `running` meanwhile. Entries do not run inside each other. After a panic the record stays: the
@@ -86,21 +87,21 @@ impl Pe {
     }
 
     /// Runs `body`, which is this entry's, and takes its time if times are taken.
+    #[inline]
     pub(crate) fn timed<R>(&self, name: impl FnOnce() -> EntryName, body: impl FnOnce() -> R) -> R {
-        match (self.times.as_deref(), self.meter.as_deref()) {
-            (None, None) => body(),
-            (times, meter) => {
-                cold_path();
-                let chare = self.running.chare().map(|chare| chare.identity().target);
-                let metered = || match meter {
-                    None => body(),
-                    Some(meter) => meter.measure(chare, body),
-                };
-                match times {
-                    None => metered(),
-                    Some(times) => times.take(name(), metered),
-                }
-            }
+        if self.takes_times() { self.take_time(name, body) } else { body() }
+    }
+
+    #[cold]
+    fn take_time<R>(&self, name: impl FnOnce() -> EntryName, body: impl FnOnce() -> R) -> R {
+        let chare = self.running.chare().map(|chare| chare.identity().target);
+        let metered = || match &self.meter {
+            None => body(),
+            Some(meter) => meter.measure(chare, body),
+        };
+        match &self.times {
+            None => metered(),
+            Some(times) => times.take(name(), metered),
         }
     }
 
@@ -134,7 +135,7 @@ impl Pe {
     /// called them has outlived it.
     pub(crate) fn leave_inside(&self, depth: usize) {
         while self.inside.borrow().len() > depth {
-            let over = self.inside.borrow_mut().pop();
+            let over = self.inside.borrow_mut().pop().map(|Running { chare, unborn, .. }| (chare, unborn));
             // After the borrow: it may be the last handle of a chare.
             drop(over);
         }

@@ -40,8 +40,8 @@ use crate::model::envelope::{Body, Call, Envelope, SystemMessage};
 use crate::model::error::JobError;
 use crate::model::ids::{CollectionId, Index, PeId, ServiceId, Target};
 use crate::model::registry::EntryRegistration;
-use crate::node::credit::{Cost, Owed};
-use crate::node::mailbox::{Mailbox, Work};
+use crate::node::credit::Owed;
+use crate::node::mailbox::Mailbox;
 use crate::node::way::{Receiver, Sender};
 use crate::node::{Node, NodeService};
 use begun_calls::BegunCalls;
@@ -416,7 +416,7 @@ impl Pe {
             early => early.release(missing),
         };
         let mut queue = self.queue.borrow_mut();
-        early.into_iter().for_each(|envelope| queue.push_work(Work::Message(envelope, Cost::NONE)));
+        early.into_iter().for_each(|envelope| queue.push_message(envelope));
     }
 
     /// The place of a chare, as far as this PE knows.

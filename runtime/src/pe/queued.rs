@@ -6,7 +6,7 @@ use crate::base::spsc::Received;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope, ShortCall};
-use crate::model::ids::PeId;
+use crate::model::ids::{PeId, TaskKey};
 use crate::model::nocopy::Nocopy;
 use crate::model::registry::{AnyChare, EntryRegistration};
 use crate::node::credit::Cost;
@@ -50,12 +50,20 @@ impl Queued {
 }
 
 impl RunQueue<Queued> {
-    /// Queues work by the options of its sender.
-    pub(crate) fn push_work(&mut self, work: Work) {
-        match work.options().cloned() {
-            None => self.push_default(|| Queued::Work(work)),
-            Some(options) => self.push_made(&options, || Queued::Work(work)),
+    /// Queues a message of this PE by the options of its sender; it is moved once.
+    pub(crate) fn push_message(&mut self, envelope: Envelope) {
+        if envelope.options.is_default() {
+            self.push_default(|| Queued::Work(Work::Message(envelope, Cost::NONE)));
+        } else {
+            let options = envelope.options.clone();
+            self.push_made(&options, || Queued::Work(Work::Message(envelope, Cost::NONE)));
         }
+    }
+
+    /// Queues a task of this PE, which can go on.
+    #[inline]
+    pub(crate) fn push_task(&mut self, key: TaskKey) {
+        self.push_default(|| Queued::Work(Work::Task(key)));
     }
 
     /// Queues work that another PE has left here.

@@ -79,6 +79,7 @@ pub(crate) struct Now {
 
 impl Now {
     /// Records that `running` begins.
+    #[inline]
     pub(crate) fn begin(&self, running: Running) {
         let Running { chare, unborn, entry, reference, within: _, deadline: _ } = running;
         self.chare.set(chare);

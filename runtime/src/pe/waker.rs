@@ -20,7 +20,7 @@ impl Deliver for TaskWaker {
                     return;
                 }
                 current.counters.resumed.add(1);
-                current.queue.borrow_mut().push_work(Work::Task(*key));
+                current.queue.borrow_mut().push_task(*key);
             })
         });
         if queued.flatten().is_none() {
