@@ -367,6 +367,12 @@ impl Reach {
         self.waker.wake();
     }
 
+    /// What does as [`Reach::wake`], for a thread that must not have a share in the network, which it might be the last to drop.
+    pub fn wake_from_elsewhere(&self) -> impl Fn() + Send + Sync + use<> {
+        let waker = Arc::clone(&self.waker);
+        move || waker.wake()
+    }
+
     /// Lends this thread, which opened the network, to a backend that no other thread may drive, until `is_over`; returns at
     /// once where there is none such.
     pub fn attend(&self, is_over: &dyn Fn() -> bool) {

@@ -66,6 +66,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use timeline::Writing;
+use waking::Reports;
 use ways_taken::WaysTaken;
 
 /// Function that polls the network on behalf of a PE that waits for it, and returns whether anything happened. The floors above give it
@@ -183,8 +184,10 @@ pub(crate) struct Node {
     pub(crate) departures: Departures<Packed>,
     pub(crate) ledger: Ledger,
     pub(crate) devices: Devices<Self>,
-    /// Work of arrivals that takes long, and of streams of devices that are far enough.
+    /// Work of arrivals that takes long.
     put_off: SegQueue<PutOff>,
+    /// Of streams of devices that are far enough.
+    pub(crate) reports: Arc<Reports>,
     look: Look,
     open_all: OpenAll,
     pub(crate) frame_bytes_max: usize,
@@ -219,6 +222,7 @@ impl Node {
                 mailboxes.iter().any(|mailbox| mailbox.wake_parked());
             });
         }
+        let reports = Arc::new(Reports::new(&mailboxes, &network));
         Self {
             id,
             numbers,
@@ -255,6 +259,7 @@ impl Node {
             headroom: Headroom::new(host_nodes),
             devices,
             put_off: SegQueue::new(),
+            reports,
             look,
             open_all,
             frame_bytes_max,

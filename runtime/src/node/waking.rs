@@ -1,7 +1,10 @@
 //! Work left for PEs of a node, and PEs woken for it: messages, callbacks that are fired outside any entry, and what is put off because it
 //! takes too long for the thread that takes arrivals, or comes from threads that are no PE's.
+//!
+//! A thread of a driver must not be the one that drops the node, nor anything that has a share in a device: it holds [`Reports`] alone, and
+//! what it reports is the number of work that the node keeps.
 
-use super::mailbox::{Begin, Wake, Work};
+use super::mailbox::{Begin, Mailbox, Wake, Work};
 use super::{Node, PutOff};
 use crate::base::counters::Counter;
 use crate::model::arguments::Arguments;
@@ -10,7 +13,47 @@ use crate::model::callback::{ErasedCallback, Goal};
 use crate::model::envelope::{Body, Envelope, Fired};
 use crate::model::ids::PeId;
 use crate::node::credit::Cost;
+use chare_lrts::Token;
+use chare_lrts::reach::Reach;
+use crossbeam_queue::SegQueue;
+use crossbeam_utils::CachePadded;
 use std::sync::Arc;
+
+/// Numbers of work that can go on, left by threads which are no PE's, and how PEs are woken for it. It may outlive the node: nothing in it
+/// is of the program's or of a device.
+pub(crate) struct Reports {
+    over: SegQueue<Token>,
+    mailboxes: Box<[Arc<CachePadded<Mailbox>>]>,
+    wake_network: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Reports {
+    pub(super) fn new(mailboxes: &[Arc<CachePadded<Mailbox>>], network: &Reach) -> Self {
+        let wake_network = Box::new(network.wake_from_elsewhere());
+        Self { over: SegQueue::new(), mailboxes: mailboxes.into(), wake_network }
+    }
+
+    /// Leaves a number to whichever PE looks at the network next; wakes a PE if all sleep.
+    pub(crate) fn leave(&self, token: Token) {
+        self.over.push(token);
+        wake_one(&self.mailboxes, &self.wake_network);
+    }
+}
+
+/// Wakes a PE that is parked, or all that sleep if none is.
+fn wake_one(mailboxes: &[Arc<CachePadded<Mailbox>>], wake_network: impl Fn()) {
+    if !mailboxes.iter().any(|mailbox| mailbox.wake_parked()) {
+        wake_sleepers(mailboxes, wake_network);
+    }
+}
+
+fn wake_sleepers(mailboxes: &[Arc<CachePadded<Mailbox>>], wake_network: impl Fn()) {
+    for mailbox in mailboxes {
+        if mailbox.wake() == Wake::Network {
+            wake_network();
+        }
+    }
+}
 
 impl Node {
     /// Leaves work for a PE of this node, from any thread; a PE uses its outbox instead, which is quicker.
@@ -49,11 +92,7 @@ impl Node {
 
     /// Wakes all PEs that sleep.
     pub(super) fn wake_all(&self) {
-        for mailbox in &self.mailboxes {
-            if mailbox.wake() == Wake::Network {
-                self.network.wake();
-            }
-        }
+        wake_sleepers(&self.mailboxes, || self.network.wake());
     }
 
     /// Wakes one parked PE, to watch the network while the caller is busy, unless a PE watches it already.
@@ -68,28 +107,33 @@ impl Node {
         self.put_off.push(work);
     }
 
-    /// Leaves work to whichever PE looks at the network next, from any thread, such as one of a device's streams; wakes a PE if all sleep.
-    /// Work that comes when the job has ended is dropped.
+    /// Leaves work to whichever PE looks at the network next, from any thread that may drop it and the node; wakes a PE if all sleep. Work
+    /// that comes when the job has ended is dropped.
     pub(crate) fn later(&self, work: PutOff) {
         if self.has_ended() {
             return;
         }
         self.put_off.push(work);
-        if !self.mailboxes.iter().any(|mailbox| mailbox.wake_parked()) {
-            self.wake_all();
-        }
+        wake_one(&self.mailboxes, || self.network.wake());
     }
 
     /// Whether work was put off.
     #[inline]
     pub(crate) fn has_put_off(&self) -> bool {
-        !self.put_off.is_empty()
+        !(self.put_off.is_empty() && self.reports.over.is_empty())
     }
 
     /// Does the work that was put off; returns whether there was any.
     #[inline]
     pub(crate) fn catch_up(self: &Arc<Self>) -> bool {
-        self.has_put_off() && std::iter::from_fn(|| self.put_off.pop()).map(|work| work(self)).count() > 0
+        if !self.has_put_off() {
+            return false;
+        }
+        let put_off = std::iter::from_fn(|| self.put_off.pop()).map(|work| work(self)).count();
+        // None, if the job has ended meanwhile.
+        let awaited = std::iter::from_fn(|| self.reports.over.pop());
+        let gone_on = awaited.filter_map(|token| self.devices.awaited.take_back(token));
+        put_off + gone_on.map(|go_on| go_on(self, Ok(()))).count() > 0
     }
 
     /// Sends a value to a callback's goal: to a future of this node directly, to any other goal through a PE, whose outbox knows every

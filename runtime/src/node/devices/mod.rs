@@ -110,6 +110,9 @@ pub(crate) enum Answer {
 /// What waits for a node's answer: it checks and takes it.
 pub(crate) type OnAnswer<N> = Box<dyn FnOnce(&Arc<N>, NodeId, Answer) -> Result<(), String> + Send>;
 
+/// What waits for a stream: it hears of an order that was refused.
+pub(crate) type Awaited<N> = Box<dyn FnOnce(&Arc<N>, Result<(), DeviceError>) + Send>;
+
 /// The devices of a node; see the file's head.
 pub(crate) struct Devices<N> {
     choice: DeviceChoice,
@@ -135,6 +138,8 @@ pub(crate) struct Devices<N> {
     pub(crate) targets: Tokens<Arc<DeviceTarget<N>>>,
     /// Reads and writes of other nodes' registered memory that have begun here.
     pub(crate) begun: Tokens<OnAnswer<N>>,
+    /// Work that goes on when a stream is that far: here, and not with the stream, whose thread must not drop it.
+    pub(crate) awaited: Tokens<Awaited<N>>,
 }
 
 impl<N> Devices<N> {
@@ -156,6 +161,7 @@ impl<N> Devices<N> {
             sources: Tokens::default(),
             targets: Tokens::default(),
             begun: Tokens::default(),
+            awaited: Tokens::default(),
         }
     }
 
@@ -168,7 +174,7 @@ impl<N> Devices<N> {
     /// Drops what holds on to the node, when the job is over.
     pub(crate) fn clear(&self) {
         self.opened().for_each(|held| held.staging.clear());
-        drop((self.lent.take_all(), self.asked.take_all(), self.begun.take_all()));
+        drop((self.lent.take_all(), self.asked.take_all(), self.begun.take_all(), self.awaited.take_all()));
         drop((self.sources.take_all(), self.targets.take_all()));
     }
 

@@ -4,7 +4,6 @@ use crate::model::nocopy::Release;
 use crate::node::Node;
 use crate::transfer::take::gathering::Failure;
 use chare_device::{Device, DeviceBuffer, DeviceError, Stream, Uses};
-use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Has a PE of this node go on when a stream has done all that it was given so far, or its device is lost: with what the device says. If it
@@ -14,25 +13,26 @@ pub(crate) fn continue_later(
     stream: &Stream,
     work: impl FnOnce(&Arc<Node>, Result<(), DeviceError>) + Send + 'static,
 ) {
-    // In a mutex, because an order that is refused takes its closure along; the work is done once.
-    let work = Arc::new(Mutex::new(Some(work)));
-    let take = |work: &Mutex<Option<_>>| work.lock().take().expect("an order is carried out or refused");
-    // Weak, because a stream may outlive the job, and its thread must not be the one that drops the node's devices.
-    let (later, weak) = (Arc::clone(&work), Arc::downgrade(node));
     node.outside.sent.add_shared(1);
     // The stream's thread must not ask the device; the event says later whether it was lost.
-    let asked = stream.record().and_then(|event| {
-        stream.call(move || {
-            let Some(node) = weak.upgrade() else { return };
-            node.later(Box::new(move |node| {
-                take(&later)(node, event.is_complete().map(|_| ()));
-                node.outside.processed.add_shared(1);
-            }));
-        })
-    });
-    if let Err(cause) = asked {
-        take(&work)(node, Err(cause));
+    let event = match stream.record() {
+        Ok(event) => event,
+        Err(cause) => {
+            work(node, Err(cause));
+            return node.outside.processed.add_shared(1);
+        }
+    };
+    let go_on = move |node: &Arc<Node>, asked: Result<(), DeviceError>| {
+        work(node, asked.and_then(|()| event.is_complete().map(drop)));
         node.outside.processed.add_shared(1);
+    };
+    let token = node.devices.awaited.give_out(Box::new(go_on));
+    // A stream may outlive the job, and its thread must not be the one that drops the node's devices: it has a number.
+    let reports = Arc::clone(&node.reports);
+    if let Err(cause) = stream.call(move || reports.leave(token))
+        && let Some(go_on) = node.devices.awaited.take_back(token)
+    {
+        go_on(node, Err(cause));
     }
 }
 
@@ -77,4 +77,46 @@ fn not_past(node: &Node, release: &Release, cause: DeviceError) {
     }
     let whose = release.whose().unwrap_or("whoever registered it");
     Failure::Device(cause).end(node, format!("handing a device buffer back to {whose}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Job;
+    use crate::pe::Pe;
+    use chare_device::{Priority, Software};
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    /// Says which thread drops it.
+    struct Dropped(std::sync::mpsc::Sender<Option<String>>);
+
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            let _ = self.0.send(thread::current().name().map(str::to_owned));
+        }
+    }
+
+    /// The job ends while a stream stands still: what waits for the stream, which holds on to the node, goes with the job.
+    #[test]
+    fn a_stream_that_goes_on_when_the_job_is_over_has_nothing_to_drop() {
+        let stream = Software::default().open().stream(Priority::Normal).expect("it has streams");
+        let ((open, opened), (drops, dropped), (past, passed)) = (channel::<()>(), channel(), channel());
+        stream.call(move || opened.recv().expect("it is opened")).expect("it takes orders");
+        let waiting = stream.clone();
+        let code = Job::in_process(1, 1).run(move || {
+            Pe::current(|pe| {
+                let (held, dropped) = (Arc::clone(&pe.node), Dropped(drops));
+                continue_later(&pe.node, &waiting, move |_, _| drop((held, dropped)));
+            });
+            // It would not end by itself before.
+            async { crate::exit(0) }
+        });
+        assert_eq!(code.expect("the job runs"), 0);
+        let by = dropped.recv_timeout(std::time::Duration::from_secs(60)).expect("it goes with the job");
+        assert_ne!(by.as_deref(), Some("software-stream"));
+        open.send(()).expect("the stream waits for it");
+        stream.call(move || past.send(()).expect("somebody waits")).expect("it takes orders");
+        passed.recv().expect("the number of what is gone harms nobody");
+    }
 }
