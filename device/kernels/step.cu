@@ -9,7 +9,7 @@
 typedef unsigned long long u64;
 typedef long long i64;
 
-// As in `src/cuda/launch/mod.rs`.
+// As in `src/launch/mod.rs`; places are counted from address zero, or from those that a launch is given.
 struct Loop {
     u64 count;
     i64 source;
@@ -27,10 +27,15 @@ struct Nest {
     Loop loop[LOOPS_MAX];
 };
 
-struct Piece {
+// As in `src/cuda/kernels/mod.rs`. A column that is null is computed: places go on by `bytes` from piece to piece, and all lengths are that.
+struct Pieces {
     u64 source;
     u64 target;
+    const unsigned* sources;
+    const unsigned* targets;
+    const unsigned* lengths;
     u64 bytes;
+    u64 count;
 };
 
 struct Job {
@@ -50,10 +55,12 @@ __device__ void copy_block(u64 source, u64 target, u64 bytes, unsigned lane, uns
     for (u64 word = lane; word < bytes / sizeof(Word); word += lanes) to[word] = from[word];
 }
 
-// One block of a nest.
+// One block of a nest, whose places are counted from these addresses.
 template <typename Word>
-__device__ void step_block(const Nest& nest, u64 block, unsigned lane, unsigned lanes) {
-    u64 source = nest.source, target = nest.target, left = block;
+__device__ void step_block(const Nest& nest, u64 source, u64 target, u64 block, unsigned lane, unsigned lanes) {
+    u64 left = block;
+    source += nest.source;
+    target += nest.target;
     for (int at = LOOPS_MAX - 1; at >= 0; at--) {
         if (at >= (int)nest.loops) continue;
         const Loop& loop = nest.loop[at];
@@ -72,13 +79,13 @@ __device__ void step_nest(const Nest& nest, unsigned lane_bits) {
     u64 teams = (u64)gridDim.x * blockDim.x >> lane_bits;
     unsigned lanes = 1u << lane_bits, lane = (unsigned)thread & (lanes - 1);
     for (u64 block = thread >> lane_bits; block < nest.blocks; block += teams) {
-        step_block<Word>(nest, block, lane, lanes);
+        step_block<Word>(nest, 0, 0, block, lane, lanes);
     }
 }
 
-// The nests of several plans, whose blocks are counted on: a team looks up whose its block is.
+// Many nests, whose blocks are counted on: a team looks up whose its block is.
 template <typename Word>
-__device__ void step_nests(const Job* jobs, u64 count, u64 blocks, unsigned lane_bits) {
+__device__ void step_nests(const Job* jobs, u64 count, u64 blocks, u64 source, u64 target, unsigned lane_bits) {
     u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     u64 teams = (u64)gridDim.x * blockDim.x >> lane_bits;
     unsigned lanes = 1u << lane_bits, lane = (unsigned)thread & (lanes - 1);
@@ -89,18 +96,21 @@ __device__ void step_nests(const Job* jobs, u64 count, u64 blocks, unsigned lane
             if (jobs[middle].first <= block) low = middle;
             else high = middle;
         }
-        step_block<Word>(jobs[low].nest, block - jobs[low].first, lane, lanes);
+        step_block<Word>(jobs[low].nest, source, target, block - jobs[low].first, lane, lanes);
     }
 }
 
 template <typename Word>
-__device__ void step_pieces(const Piece* pieces, u64 count, unsigned lane_bits) {
+__device__ void step_pieces(const Pieces& pieces, unsigned lane_bits) {
     u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     u64 teams = (u64)gridDim.x * blockDim.x >> lane_bits;
     unsigned lanes = 1u << lane_bits, lane = (unsigned)thread & (lanes - 1);
-    for (u64 piece = thread >> lane_bits; piece < count; piece += teams) {
-        const Piece& one = pieces[piece];
-        copy_block<Word>(one.source, one.target, one.bytes, lane, lanes);
+    for (u64 piece = thread >> lane_bits; piece < pieces.count; piece += teams) {
+        u64 even = piece * pieces.bytes;
+        u64 source = pieces.source + (pieces.sources ? pieces.sources[piece] : even);
+        u64 target = pieces.target + (pieces.targets ? pieces.targets[piece] : even);
+        u64 bytes = pieces.lengths ? pieces.lengths[piece] : pieces.bytes;
+        copy_block<Word>(source, target, bytes, lane, lanes);
     }
 }
 
@@ -108,12 +118,12 @@ __device__ void step_pieces(const Piece* pieces, u64 count, unsigned lane_bits) 
     extern "C" __global__ void step_nest_##bytes(const Nest nest, unsigned lane_bits) {                  \
         step_nest<Word>(nest, lane_bits);                                                                \
     }                                                                                                    \
-    extern "C" __global__ void step_nests_##bytes(const Job* jobs, u64 count, u64 blocks,                \
-                                                  unsigned lane_bits) {                                  \
-        step_nests<Word>(jobs, count, blocks, lane_bits);                                                \
+    extern "C" __global__ void step_nests_##bytes(const Job* jobs, u64 count, u64 blocks, u64 source,    \
+                                                  u64 target, unsigned lane_bits) {                      \
+        step_nests<Word>(jobs, count, blocks, source, target, lane_bits);                                \
     }                                                                                                    \
-    extern "C" __global__ void step_pieces_##bytes(const Piece* pieces, u64 count, unsigned lane_bits) { \
-        step_pieces<Word>(pieces, count, lane_bits);                                                     \
+    extern "C" __global__ void step_pieces_##bytes(const Pieces pieces, unsigned lane_bits) {            \
+        step_pieces<Word>(pieces, lane_bits);                                                            \
     }
 
 KERNELS(1, unsigned char)

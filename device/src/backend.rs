@@ -34,6 +34,9 @@ pub(crate) trait Backend: Send + Sync {
     /// Takes memory of the device that somebody else made. Dropping it leaves the memory as it is.
     fn adopt(&self, address: u64, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError>;
 
+    /// How many tables were copied to it.
+    fn tables_copied(&self) -> u64;
+
     /// Makes a queue of commands.
     fn queue(&self, priority: Priority) -> Result<Box<dyn Queue>, DeviceError>;
 

@@ -68,6 +68,12 @@ impl Device {
         Ok(Pinned::new(piece))
     }
 
+    /// How many tables of layouts were copied to the device so far. A list of places that no loops go through has a table there, which the first
+    /// step by it copies, and later ones find, until others have taken its room.
+    pub fn tables_copied(&self) -> u64 {
+        self.0.backend.tables_copied()
+    }
+
     /// A stream of its own.
     ///
     /// # Errors
@@ -107,6 +113,12 @@ impl Device {
         self.0.backend.check()?;
         let mapping = self.0.backend.adopt(address, bytes)?;
         Arena::adopted(self.0.backend.info(), mapping, guard).part(0..bytes)
+    }
+
+    /// What is below its checks.
+    #[cfg(test)]
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        &*self.0.backend
     }
 
     /// # Errors

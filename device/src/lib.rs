@@ -45,12 +45,14 @@ mod buffer;
 mod cuda;
 mod device;
 mod event;
+mod launch;
 mod memory;
 mod method;
 mod model;
 mod passed;
 mod software;
 mod stream;
+mod tables;
 mod values;
 mod words;
 

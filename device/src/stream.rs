@@ -100,7 +100,7 @@ impl Stream {
     }
 
     /// Copies by many plans, as [`step`](Self::step) does by one, in any order: all halos of a turn. On a CUDA device they are launched
-    /// together, once for each length of words; a software device does one after the other.
+    /// together: nests once for each length of words, and width where there are many; what has a table by itself. A software device does one after the other.
     ///
     /// ```
     /// # use chare_device::{DeviceError, Priority, Software};

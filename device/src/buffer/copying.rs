@@ -160,8 +160,8 @@ impl<T: Pod> DeviceBufferMut<T> {
         })
     }
 
-    /// Copies by many plans, each from a shared buffer to one of its own: all halos of a turn, which a CUDA device launches together, once for
-    /// each length of words, and behind which one event is recorded.
+    /// Copies by many plans, each from a shared buffer to one of its own: all halos of a turn, which a CUDA device launches together as
+    /// [`Stream::step_all`] does, and behind which one event is recorded.
     ///
     /// ```
     /// use chare_device::{DeviceBufferMut, Priority, Software};

@@ -4,11 +4,12 @@
 
 use crate::backend::{Backend, Queue};
 use crate::cuda::context::Context;
+use crate::cuda::kernels::Kernels;
 use crate::cuda::mapped::Mapped;
-use crate::cuda::queue::{CudaQueue, Kernels};
+use crate::cuda::queue::CudaQueue;
 use crate::cuda::sys::{Primary, Stream, load};
-use crate::cuda::tables::Tables;
 use crate::memory::mapping::{Domain, Mapping};
+use crate::tables::Tables;
 use crate::words::error::DeviceError;
 use crate::words::info::{Info, Priority, Uuid};
 use rustix::fd::OwnedFd;
@@ -54,8 +55,7 @@ impl CudaBackend {
         });
         let context = Arc::new(Context::new(info, primary));
         context.enter()?;
-        let kernels =
-            Kernels::load(context.primary()).map_err(|code| context.fault("loading kernels", code))?;
+        let kernels = Kernels::load().map_err(|code| context.fault("loading kernels", code))?;
         let tables = Arc::new(Tables::new(context.info()));
         Ok(Self { kernels: Arc::new(kernels), tables, context })
     }
@@ -76,6 +76,10 @@ impl Backend for CudaBackend {
 
     fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
         Ok(Box::new(Mapped::import(&self.context, &descriptor, bytes)?))
+    }
+
+    fn tables_copied(&self) -> u64 {
+        self.tables.copied()
     }
 
     fn adopt(&self, address: u64, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {

@@ -5,22 +5,20 @@
 //! 3. Device memory is made of the driver's virtual memory, so that arenas are exported as descriptors, where the driver
 //!    makes them.
 //! 4. Memory that commands use is kept by their stream until an event behind them has fired (`kept`).
-//! 5. Steps by plans are copies and kernels (`launch`, many at once), which were compiled before: `device/kernels`;
-//!    tables that kernels read are staged in pinned memory (`tables`).
+//! 5. Steps by plans are copies and kernels (`kernels`, many at once), which were compiled before: `device/kernels`.
 //!
 //! The kernels' arithmetic is tested on the host. All else was compiled against the driver's interface and has not yet run on a device.
 
 mod backend;
 mod context;
 mod kept;
-mod launch;
+mod kernels;
 mod left;
 mod mapped;
 mod queue;
 mod signal;
 mod spares;
 mod sys;
-mod tables;
 
 use crate::cuda::backend::CudaBackend;
 use crate::device::Device;

@@ -5,55 +5,19 @@
 use crate::backend::{Call, Kernel, Queue, Rows, Signal, Step};
 use crate::cuda::context::Context;
 use crate::cuda::kept::Kept;
-use crate::cuda::launch::{Launch, Nest, Piece, Shape, THREADS, fused, launches};
+use crate::cuda::kernels::{Kernels, gathered};
 use crate::cuda::mapped::Mapped;
 use crate::cuda::signal::CudaSignal;
-use crate::cuda::sys::{Code, Function, Module, Pool, Primary, Stream};
-use crate::cuda::tables::Tables;
-use crate::memory::mapping::{Domain, Mapping};
+use crate::cuda::sys::{Code, Stream};
+use crate::launch::Launches;
+use crate::memory::mapping::Mapping;
 use crate::memory::span::Span;
+use crate::tables::Tables;
 use crate::words::error::DeviceError;
 use chare_layout::Plan;
 use std::any::Any;
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
-
-/// The kernels of `kernels/step.cu`, by the bits of their words.
-pub(crate) struct Kernels {
-    nest: [Function; 5],
-    pieces: [Function; 5],
-    nests: [Function; 5],
-    /// Memory of the device for their tables; a device without pools refuses steps that need some.
-    memory: Result<Pool, Code>,
-    /// Keeps them loaded.
-    _module: Module,
-}
-
-impl Kernels {
-    /// Loads them into the context that was entered, which is the primary one of a device.
-    pub(crate) fn load(primary: &Primary) -> Result<Self, Code> {
-        const PTX: &CStr =
-            match CStr::from_bytes_with_nul(concat!(include_str!("../../kernels/step.ptx"), "\0").as_bytes())
-            {
-                Ok(text) => text,
-                Err(_) => panic!("the kernels are one text"),
-            };
-        let module = Module::load(PTX)?;
-        let all = |names: [&CStr; 5]| -> Result<[Function; 5], Code> {
-            let mut functions = Vec::with_capacity(names.len());
-            for name in names {
-                functions.push(module.function(name)?);
-            }
-            Ok(std::array::from_fn(|word_bits| functions[word_bits]))
-        };
-        let nest = all([c"step_nest_1", c"step_nest_2", c"step_nest_4", c"step_nest_8", c"step_nest_16"])?;
-        let pieces =
-            all([c"step_pieces_1", c"step_pieces_2", c"step_pieces_4", c"step_pieces_8", c"step_pieces_16"])?;
-        let nests =
-            all([c"step_nests_1", c"step_nests_2", c"step_nests_4", c"step_nests_8", c"step_nests_16"])?;
-        Ok(Self { nest, pieces, nests, memory: Pool::create(primary.device()), _module: module })
-    }
-}
 
 /// Fields are dropped in this order: the context is the last.
 pub(crate) struct CudaQueue {
@@ -93,25 +57,45 @@ impl CudaQueue {
         given.and(kept).map_err(|code| self.context.fault(operation, code))
     }
 
-    /// Gives the stream launches, whose tables it keeps beside the memory they use.
+    /// Gives the stream steps, which it carries out as few launches.
     ///
     /// # Safety
-    /// As for [`Stream::launch`]; the launches touch what lies within the spans.
-    unsafe fn carry_out(
-        &self,
-        operation: &'static str,
-        launches: Vec<Launch>,
-        used: impl IntoIterator<Item = Span>,
-    ) -> Result<(), DeviceError> {
-        let staged = launches.into_iter().map(|launch| {
-            let table = launch.table().map(|table| self.stage(table)).transpose()?;
-            Ok((launch, table))
-        });
-        let staged: Vec<(Launch, Option<Span>)> = staged.collect::<Result<_, DeviceError>>()?;
-        let tables: Vec<Span> = staged.iter().filter_map(|(_, table)| table.clone()).collect();
-        self.give(operation, used.into_iter().chain(tables), |_, _| {
-            // SAFETY: the caller's promise; the spans, and those of the tables, are kept until the stream is past them.
-            staged.iter().try_for_each(|(launch, table)| unsafe { self.launch(launch, table.as_ref()) })
+    /// As for [`Queue::step_all`].
+    unsafe fn give_steps(&self, operation: &'static str, steps: Vec<Step>) -> Result<(), DeviceError> {
+        let map = |domain, bytes| {
+            let mapped = Mapped::create(&self.context, domain, bytes)?;
+            Ok(Box::new(mapped) as Box<dyn Mapping>)
+        };
+        let (mut singles, mut tabled) = (Vec::new(), Vec::new());
+        for Step { plan, from, to } in &steps {
+            let bases = (from.address(), to.address());
+            let ready = self.tables.find(plan, self, &map)?;
+            singles.extend(ready.singles.iter().map(|single| single.at(bases)));
+            if let Some(table) = ready.table.clone() {
+                tabled.push((ready, table, bases));
+            }
+        }
+        let alone = |singles| Launches { singles, ..Launches::default() };
+        // One plan's nests are few, and need no table.
+        let given = if steps.len() > 1 { gathered(singles) } else { alone(singles) };
+        let is_table = !given.sections.is_empty();
+        let table = is_table.then(|| self.tables.copy(&given.table, self, &map)).transpose()?;
+        let tables = tabled.iter().map(|(_, table, _)| table.clone()).chain(table.clone());
+        let used: Vec<Span> = steps.into_iter().flat_map(|step| [step.from, step.to]).chain(tables).collect();
+        self.give(operation, used, |stream, _| {
+            let tabled = tabled.iter().map(|(ready, table, bases)| (&ready.sections, table, *bases));
+            let gathered = table.iter().map(|table| (&given.sections, table, (0, 0)));
+            // SAFETY: launches touch what the plans select, which lies within the spans; these, and those of the tables, are kept until
+            // the stream is past them, and it is behind the copies of the tables; the caller promised the rest.
+            unsafe {
+                given.singles.iter().try_for_each(|single| self.kernels.launch(stream, single, (0, 0)))?;
+                for (sections, table, bases) in tabled.chain(gathered) {
+                    for section in sections {
+                        self.kernels.launch_section(stream, section, table.address(), bases)?;
+                    }
+                }
+            }
+            Ok(())
         })
     }
 
@@ -122,79 +106,6 @@ impl CudaQueue {
         }
         let made = Stream::new(true)?;
         Ok(self.calls.get_or_init(|| made))
-    }
-
-    fn stage(&self, table: &[u8]) -> Result<Span, DeviceError> {
-        self.tables.stage(table, |bytes| {
-            let mapped = Mapped::create(&self.context, Domain::Host, bytes)?;
-            Ok(Box::new(mapped) as Box<dyn Mapping>)
-        })
-    }
-
-    /// # Safety
-    /// As for [`Stream::launch`]; its table, if it has one, is kept until the stream is past it.
-    unsafe fn launch(&self, launch: &Launch, table: Option<&Span>) -> Result<(), Code> {
-        let with_table = |use_it: &dyn Fn(u64) -> Result<(), Code>| {
-            let (table, pool) =
-                (table.expect("it was staged"), self.kernels.memory.as_ref().map_err(|code| *code)?);
-            // SAFETY: the caller's promise; nobody writes a table once it was staged.
-            unsafe { self.stream.with_table(pool, (table.address(), table.len()), use_it) }
-        };
-        match launch {
-            // SAFETY: the caller's promise.
-            Launch::Copy(Piece { source, target, bytes }) => unsafe {
-                self.stream.copy(*source, *target, *bytes)
-            },
-            // SAFETY: the caller's promise.
-            Launch::Nest(nest, shape) => unsafe { self.launch_nest(*nest, *shape) },
-            Launch::Pieces(pieces, shape) => with_table(&|table| {
-                // SAFETY: the caller's promise, for the pieces of the table, whose copy is the stream's.
-                unsafe { self.launch_pieces(table, pieces.len() as u64, *shape) }
-            }),
-            Launch::Nests(jobs, blocks, shape) => with_table(&|table| {
-                // SAFETY: the caller's promise, for the nests of the table, whose copy is the stream's.
-                unsafe { self.launch_nests(table, jobs.len() as u64, *blocks, *shape) }
-            }),
-        }
-    }
-
-    /// # Safety
-    /// As for [`Stream::launch`], for what the nest names.
-    unsafe fn launch_nest(&self, mut nest: Nest, shape: Shape) -> Result<(), Code> {
-        let (kernel, mut lane_bits) = (self.kernels.nest[shape.word_bits as usize], shape.lane_bits);
-        let mut arguments: [*mut c_void; 2] = [(&raw mut nest).cast(), (&raw mut lane_bits).cast()];
-        // SAFETY: the kernel takes a nest and a number of 32 bits; the rest is the caller's promise.
-        unsafe { self.stream.launch(kernel, shape.blocks, THREADS, &mut arguments) }
-    }
-
-    /// # Safety
-    /// As for [`Stream::launch`], for what the pieces at `table` name.
-    unsafe fn launch_pieces(&self, mut table: u64, mut count: u64, shape: Shape) -> Result<(), Code> {
-        let (kernel, mut lane_bits) = (self.kernels.pieces[shape.word_bits as usize], shape.lane_bits);
-        let mut arguments: [*mut c_void; 3] =
-            [(&raw mut table).cast(), (&raw mut count).cast(), (&raw mut lane_bits).cast()];
-        // SAFETY: the kernel takes an address, a number of 64 bits and one of 32; the rest is the caller's promise.
-        unsafe { self.stream.launch(kernel, shape.blocks, THREADS, &mut arguments) }
-    }
-
-    /// # Safety
-    /// As for [`Stream::launch`], for what the nests at `table` name.
-    unsafe fn launch_nests(
-        &self,
-        mut table: u64,
-        mut count: u64,
-        mut blocks: u64,
-        shape: Shape,
-    ) -> Result<(), Code> {
-        let (kernel, mut lane_bits) = (self.kernels.nests[shape.word_bits as usize], shape.lane_bits);
-        let mut arguments: [*mut c_void; 4] = [
-            (&raw mut table).cast(),
-            (&raw mut count).cast(),
-            (&raw mut blocks).cast(),
-            (&raw mut lane_bits).cast(),
-        ];
-        // SAFETY: the kernel takes an address, two numbers of 64 bits and one of 32; the rest is the caller's promise.
-        unsafe { self.stream.launch(kernel, shape.blocks, THREADS, &mut arguments) }
     }
 }
 
@@ -217,17 +128,13 @@ impl Queue for CudaQueue {
     }
 
     unsafe fn step(&self, plan: Arc<Plan>, from: Span, to: Span) -> Result<(), DeviceError> {
-        let launches = launches(&plan, from.address(), to.address());
-        // SAFETY: launches touch what the plan selects, which lies within the spans; the caller promised the rest.
-        unsafe { self.carry_out("a step by a plan", launches, [from, to]) }
+        // SAFETY: the caller's promise.
+        unsafe { self.give_steps("a step by a plan", vec![Step { plan, from, to }]) }
     }
 
     unsafe fn step_all(&self, steps: Vec<Step>) -> Result<(), DeviceError> {
-        let addresses = steps.iter().map(|step| (&*step.plan, step.from.address(), step.to.address()));
-        let launches = fused(addresses);
-        let spans: Vec<Span> = steps.into_iter().flat_map(|step| [step.from, step.to]).collect();
-        // SAFETY: as in `step`, for all of them.
-        unsafe { self.carry_out("steps by plans", launches, spans) }
+        // SAFETY: the caller's promise.
+        unsafe { self.give_steps("steps by plans", steps) }
     }
 
     unsafe fn zero(&self, span: Span) -> Result<(), DeviceError> {

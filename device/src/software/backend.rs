@@ -10,6 +10,7 @@ use crate::software::queue::{Carrier, SoftwareQueue};
 use crate::software::shared::Shared;
 #[cfg(feature = "sim")]
 use crate::software::virtual_time::InTime;
+use crate::tables::Tables;
 use crate::words::error::DeviceError;
 use crate::words::info::{Info, Priority};
 use parking_lot::Mutex;
@@ -21,6 +22,7 @@ use std::sync::{Arc, Weak};
 
 pub(crate) struct SoftwareBackend {
     shared: Arc<Shared>,
+    tables: Arc<Tables>,
     faults: Faults,
     /// Chances of what no stream does.
     chances: Mutex<Chances>,
@@ -37,8 +39,10 @@ impl SoftwareBackend {
     pub(crate) fn new(info: Info, faults: Faults) -> Self {
         let chances = Mutex::new(faults.chances(0));
         let shared = Arc::new(Shared::new(Arc::new(info)));
+        let tables = Arc::new(Tables::new(shared.info()));
         Self {
             shared,
+            tables,
             faults,
             chances,
             next: AtomicU64::new(1),
@@ -102,6 +106,10 @@ impl Backend for SoftwareBackend {
         Ok(Box::new(mapped))
     }
 
+    fn tables_copied(&self) -> u64 {
+        self.tables.copied()
+    }
+
     fn adopt(&self, address: u64, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
         self.admit("adopting memory")?;
         let here = self.mapped.lock();
@@ -126,6 +134,6 @@ impl Backend for SoftwareBackend {
         self.admit("making a stream")?;
         let numbers = self.next.fetch_add(2, Ordering::Relaxed);
         let [here, there] = [numbers, numbers + 1].map(|number| self.faults.chances(number));
-        Ok(Box::new(SoftwareQueue::new(&self.shared, self.carrier(there)?, here)))
+        Ok(Box::new(SoftwareQueue::new(&self.shared, &self.tables, self.carrier(there)?, here)))
     }
 }

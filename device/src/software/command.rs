@@ -5,11 +5,14 @@
 #![expect(unsafe_code, reason = "copies between memory of the device, and shows it to closures")]
 
 use crate::backend::{Call, Kernel, Rows, Step};
+use crate::launch::sections::{Section, word_bits};
+use crate::launch::{Job, Loop, Nest, Piece, Single};
 use crate::memory::span::Span;
 use crate::software::faults::Chances;
 use crate::software::mapped::working_address;
 use crate::software::shared::Shared;
 use crate::software::signal::SoftwareSignal;
+use crate::tables::Ready;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -30,8 +33,9 @@ pub(crate) enum Work {
     Copy(Span, Span),
     /// As a copy, for rows that lie within the spans, apart.
     CopyRows(Rows, Span, Span),
-    /// Each within its spans; what is read and what is written nobody else uses meanwhile, and it shares no byte.
-    Steps(Vec<Step>),
+    /// Each within its spans; what is read and what is written nobody else uses meanwhile, and it shares no byte. What has a table is done by
+    /// it, as a kernel would.
+    Steps(Vec<(Arc<Ready>, Step)>),
     /// Nobody else uses it meanwhile.
     Zero(Span),
     /// From the sources to the target, which shares no byte with them, and which nobody else uses meanwhile.
@@ -85,10 +89,16 @@ impl Work {
                 }
             }
             Self::Steps(steps) => {
-                for Step { plan, from, to } in &steps {
+                for (ready, Step { plan, from, to }) in &steps {
+                    let (from, to) = (working_address(from), working_address(to));
                     // SAFETY: both spans are mapped as long as they live, and have what the plan selects; who sent the command
                     // promised the rest.
-                    unsafe { plan.run(working_address(from), working_address(to)) };
+                    unsafe {
+                        match &ready.table {
+                            None => plan.run(from, to),
+                            Some(table) => by_table(ready, working_address(table), (from, to)),
+                        }
+                    }
                 }
             }
             Self::Zero(span) => {
@@ -102,6 +112,75 @@ impl Work {
                 }
             }
         }
+    }
+}
+
+/// Does what the launches of a plan do, and looks whether a section says of its blocks what its kernel relies on.
+///
+/// # Safety
+/// Both addresses are those of all that the plan selects, which nobody else uses meanwhile; the table is at its own.
+unsafe fn by_table(ready: &Ready, table: *const u8, (from, to): (*const u8, *mut u8)) {
+    let copy = |source: i64, target: i64, bytes: u64| {
+        let (source, target) = (from.wrapping_offset(source as isize), to.wrapping_offset(target as isize));
+        // SAFETY: the caller's promise, for a block of the plan.
+        unsafe { std::ptr::copy_nonoverlapping(source, target, bytes as usize) };
+    };
+    let copy_nest = |nest: &Nest| {
+        each_block((nest.source, nest.target), nest.loops(), &mut |source, target| {
+            copy(source, target, nest.block);
+        });
+    };
+    for single in &ready.singles {
+        match single {
+            Single::Copy(piece) => copy(piece.source, piece.target, piece.bytes),
+            Single::Nest(nest) => copy_nest(nest),
+        }
+    }
+    let is_word = |bits: u64, grain: u64| word_bits(bits) >= word_bits(grain);
+    for section in &ready.sections {
+        match section {
+            Section::Nests(nests) => {
+                let jobs = table.wrapping_add(nests.at as usize).cast::<Job>();
+                let mut blocks = 0;
+                for at in 0..nests.count as usize {
+                    // SAFETY: the section has so many; the table was copied before, and nobody writes it.
+                    let Job { first, nest } = unsafe { jobs.wrapping_add(at).read_unaligned() };
+                    assert!(
+                        first == blocks && nest.block <= nests.longest && is_word(nest.grain(), nests.grain)
+                    );
+                    blocks += nest.blocks;
+                    copy_nest(&nest);
+                }
+                assert_eq!(blocks, nests.blocks, "a kernel counts on");
+            }
+            Section::Pieces(pieces) => {
+                let number = |column: u64, at: u64| {
+                    let place = table.wrapping_add((column + 4 * at) as usize).cast::<u32>();
+                    // SAFETY: as above, for numbers of 32 bits.
+                    u64::from(unsafe { place.read_unaligned() })
+                };
+                let of =
+                    |column: Option<u64>, at, computed| column.map_or(computed, |column| number(column, at));
+                for at in 0..pieces.count {
+                    let even = at * pieces.bytes;
+                    let piece = Piece {
+                        source: pieces.source.wrapping_add_unsigned(of(pieces.sources, at, even)),
+                        target: pieces.target.wrapping_add_unsigned(of(pieces.targets, at, even)),
+                        bytes: of(pieces.lengths, at, pieces.bytes),
+                    };
+                    assert!(piece.bytes <= pieces.bytes && is_word(piece.grain(), pieces.grain));
+                    copy(piece.source, piece.target, piece.bytes);
+                }
+            }
+        }
+    }
+}
+
+/// Calls with the places at each step of the loops.
+fn each_block((source, target): (i64, i64), loops: &[Loop], call: &mut dyn FnMut(i64, i64)) {
+    let Some((outer, rest)) = loops.split_first() else { return call(source, target) };
+    for step in 0..outer.count as i64 {
+        each_block((source + step * outer.source, target + step * outer.target), rest, call);
     }
 }
 

@@ -8,13 +8,16 @@
 #[cfg(feature = "sim")]
 use crate::backend::sleep_until_done;
 use crate::backend::{Call, Kernel, Queue, Rows, Signal, Step};
+use crate::memory::mapping::Mapping;
 use crate::memory::span::Span;
 use crate::software::command::{Command, Work};
 use crate::software::faults::Chances;
+use crate::software::mapped::Mapped;
 use crate::software::shared::Shared;
 use crate::software::signal::SoftwareSignal;
 #[cfg(feature = "sim")]
 use crate::software::virtual_time::VirtualStream;
+use crate::tables::Tables;
 use crate::words::error::DeviceError;
 use chare_layout::Plan;
 use parking_lot::Mutex;
@@ -25,6 +28,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 pub(crate) struct SoftwareQueue {
     shared: Arc<Shared>,
+    tables: Arc<Tables>,
     carrier: Carrier,
     chances: Mutex<Chances>,
 }
@@ -69,8 +73,25 @@ fn work(commands: &Receiver<Command>, shared: &Shared, mut chances: Chances) {
 }
 
 impl SoftwareQueue {
-    pub(super) fn new(shared: &Arc<Shared>, carrier: Carrier, chances: Chances) -> Self {
-        Self { shared: Arc::clone(shared), carrier, chances: Mutex::new(chances) }
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        tables: &Arc<Tables>,
+        carrier: Carrier,
+        chances: Chances,
+    ) -> Self {
+        let (shared, tables) = (Arc::clone(shared), Arc::clone(tables));
+        Self { shared, tables, carrier, chances: Mutex::new(chances) }
+    }
+
+    /// Steps, each with its table if it has one: the plan itself carries it out else.
+    fn send_steps(&self, steps: Vec<Step>) -> Result<(), DeviceError> {
+        let map = |domain, bytes| {
+            let mapped = Mapped::create(self.shared.info(), domain, bytes)?;
+            Ok(Box::new(mapped) as Box<dyn Mapping>)
+        };
+        let ready = |step: Step| Ok((self.tables.find(&step.plan, self, &map)?, step));
+        let steps = steps.into_iter().map(ready).collect::<Result<_, DeviceError>>()?;
+        self.send_work(Work::Steps(steps))
     }
 
     fn send(&self, operation: &'static str, command: Command) -> Result<(), DeviceError> {
@@ -103,11 +124,11 @@ impl Queue for SoftwareQueue {
     }
 
     unsafe fn step(&self, plan: Arc<Plan>, from: Span, to: Span) -> Result<(), DeviceError> {
-        self.send_work(Work::Steps(vec![Step { plan, from, to }]))
+        self.send_steps(vec![Step { plan, from, to }])
     }
 
     unsafe fn step_all(&self, steps: Vec<Step>) -> Result<(), DeviceError> {
-        self.send_work(Work::Steps(steps))
+        self.send_steps(steps)
     }
 
     unsafe fn zero(&self, span: Span) -> Result<(), DeviceError> {

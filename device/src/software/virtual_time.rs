@@ -95,7 +95,7 @@ impl DeviceSpeeds {
             Work::Copy(from, to) => copy(from, to, from.len()),
             Work::CopyRows(rows, from, to) => copy(from, to, rows.count * rows.bytes),
             Work::Steps(steps) => {
-                let each = steps.iter().map(|step| self.time(&step.from, &step.to, step.plan.bytes()));
+                let each = steps.iter().map(|(_, step)| self.time(&step.from, &step.to, step.plan.bytes()));
                 (Engine::Kernels, each.sum())
             }
             Work::Zero(span) => (Engine::Kernels, self.time(span, span, span.len())),

@@ -77,6 +77,26 @@ fn end(raw: &Raw) -> usize {
     raw.origin() as usize + raw.span() as usize
 }
 
+/// Plans are made anew for each message; streams take turns.
+pub(crate) fn the_second_step_by_a_layout_copies_no_table(rig: &Rig) {
+    let layout = |last: i64| {
+        let places = (0..500).map(|at| at * (at + 3) / 2).chain([last]).collect::<Vec<i64>>();
+        Raw::bytes_of(4).and_then(|element| element.indexed_block(1, &places)).expect("it fits")
+    };
+    let len = 600_000;
+    let (block, before) = (rig.filled(&pattern(len, 3)), rig.device.tables_copied());
+    for (last, tables) in [(140_000, 1), (140_000, 1), (140_002, 2), (140_000, 2)] {
+        let (raw, packed, stream) = (layout(last), rig.block(501 * 4), rig.stream());
+        let plan = Arc::new(Plan::pack(&raw).expect("it fits"));
+        try_step(&stream, &plan, &block.span(), &packed.span()).expect("it fits");
+        finish(&stream);
+        let source = pattern(len, 3);
+        let expected: Vec<u8> = places(&raw).map(|place| source[place]).collect();
+        assert!(rig.read(&packed.span()) == expected, "{last}");
+        assert_eq!(rig.device.tables_copied() - before, tables);
+    }
+}
+
 pub(crate) fn steps_are_those_of_the_reference(rig: &Rig) {
     let (stream, config) =
         (rig.stream(), Config { cases: 150, failure_persistence: None, ..Config::default() });

@@ -18,7 +18,7 @@ macro_rules! suite {
         suite! { $kind,
             copies: every_direction parts_of_blocks spans_that_do_not_go_together_are_refused;
             streams: commands_keep_their_order events_order_streams a_bell_wakes_a_sleeper streams_are_awaited a_dropped_stream_does_what_it_was_given;
-            layouts: steps_are_those_of_the_reference many_steps_are_given_at_once halos_of_a_turn_are_in_order plans_beyond_their_memory_are_refused;
+            layouts: steps_are_those_of_the_reference many_steps_are_given_at_once the_second_step_by_a_layout_copies_no_table halos_of_a_turn_are_in_order plans_beyond_their_memory_are_refused;
             memory: memory_that_is_dropped_stays_until_the_stream_is_past pinned_memory_shows_its_bytes_to_one_owner
                 pinned_memory_has_a_bound device_memory_has_a_bound kept_memory_comes_back blocks_are_aligned_and_apart
                 networks_find_memory_that_they_may_register;

@@ -12,7 +12,7 @@ pub(crate) enum Listed {
 }
 
 /// Copies that are made in one go.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     Nest(Nest),
     /// Steps within loops.

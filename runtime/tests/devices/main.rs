@@ -15,6 +15,7 @@ mod streams;
 mod values;
 
 use chare::devices::{self, DeviceChoice};
+use chare::layout::Layout;
 use chare::prelude::*;
 use chare::{DeviceReceived, Job, SendDeviceBuffer, SentDevice};
 use job::{counted, filled, slow_job};
@@ -81,6 +82,27 @@ fn layouts_are_stepped_to_where_each_side_wants_the_elements() {
                 assert_eq!(landed.await, (transferred as u64, expected), "{manner:?} {is_column}");
                 assert_eq!(sent.await.transferred(), transferred, "{manner:?} {is_column}");
             }
+        }
+    });
+    assert_eq!(code.expect("the job runs"), 0);
+}
+
+#[test]
+fn the_second_message_of_a_layout_copies_no_table_to_the_device() {
+    let code = slow_job().run(|| async {
+        let neighbour = NeighbourProxy::create_on(PeId(1));
+        let field = filled(&counted(1000)).freeze();
+        let places: Vec<i64> = (0..40).map(|at| at * (at + 3) / 2).collect();
+        let expected: Vec<u32> = places.iter().map(|place| *place as u32).collect();
+        let copied = || devices::mine().expect("there is one").tables_copied();
+        assert_eq!(copied(), 0);
+        for _ in 0..5 {
+            let (seen, done) = chare::future();
+            // Made anew, as a program may.
+            let list = Layout::<u32>::indexed_block(1, &places).expect("it fits");
+            neighbour.take(SendDeviceBuffer::from(field.clone()).only(&list), done);
+            assert_eq!(seen.await.1, expected);
+            assert_eq!(copied(), 1);
         }
     });
     assert_eq!(code.expect("the job runs"), 0);

@@ -12,8 +12,8 @@
 use cudarc::driver::sys::{
     CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
     CUmemAccessDesc, CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemPool_attribute, CUmemPoolProps, CUmemRangeHandleType, CUmemoryPool,
-    CUmodule, CUpointer_attribute, CUresult, CUstream, CUstreamCallback, CUuuid,
+    CUmemGenericAllocationHandle, CUmemRangeHandleType, CUmodule, CUpointer_attribute, CUresult, CUstream,
+    CUstreamCallback, CUuuid,
 };
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void};
@@ -104,19 +104,14 @@ calls! {
     fn cuLaunchKernel(kernel: CUfunction, grid_dim_x: c_uint, grid_dim_y: c_uint, grid_dim_z: c_uint, block_dim_x: c_uint, block_dim_y: c_uint, block_dim_z: c_uint, shared_mem_bytes: c_uint, stream: CUstream, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
     fn cuMemAddressFree(place: CUdeviceptr, size: usize);
     fn cuMemAddressReserve(place: *mut CUdeviceptr, size: usize, alignment: usize, near: CUdeviceptr, flags: c_ulonglong);
-    fn cuMemAllocFromPoolAsync(place: *mut CUdeviceptr, bytes: usize, pool: CUmemoryPool, stream: CUstream);
     fn cuMemCreate(handle: *mut CUmemGenericAllocationHandle, size: usize, properties: *const CUmemAllocationProp, flags: c_ulonglong);
     fn cuMemExportToShareableHandle(shareable_handle: *mut c_void, handle: CUmemGenericAllocationHandle, handle_type: CUmemAllocationHandleType, flags: c_ulonglong);
-    fn cuMemFreeAsync(place: CUdeviceptr, stream: CUstream);
     fn cuMemFreeHost(start: *mut c_void);
     fn cuMemGetAllocationGranularity(granularity: *mut usize, properties: *const CUmemAllocationProp, option: CUmemAllocationGranularity_flags);
     fn cuMemGetHandleForAddressRange(handle: *mut c_void, place: CUdeviceptr, size: usize, handle_type: CUmemRangeHandleType, flags: c_ulonglong);
     fn cuMemHostAlloc(start: *mut *mut c_void, bytes: usize, flags: c_uint);
     fn cuMemImportFromShareableHandle(handle: *mut CUmemGenericAllocationHandle, os_handle: *mut c_void, sh_handle_type: CUmemAllocationHandleType);
     fn cuMemMap(place: CUdeviceptr, size: usize, offset: usize, handle: CUmemGenericAllocationHandle, flags: c_ulonglong);
-    fn cuMemPoolCreate(pool: *mut CUmemoryPool, properties: *const CUmemPoolProps);
-    fn cuMemPoolDestroy(pool: CUmemoryPool);
-    fn cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
     fn cuMemRelease(handle: CUmemGenericAllocationHandle);
     fn cuMemSetAccess(place: CUdeviceptr, size: usize, desc: *const CUmemAccessDesc, count: usize);
     fn cuMemUnmap(place: CUdeviceptr, size: usize);

@@ -65,7 +65,7 @@ pub(crate) struct Memory {
     physical: Physical,
 }
 
-pub(super) fn location(device: CUdevice) -> CUmemLocation {
+fn location(device: CUdevice) -> CUmemLocation {
     CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device }
 }
 

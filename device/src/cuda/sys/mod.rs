@@ -7,13 +7,11 @@ mod code;
 mod driver;
 mod memory;
 mod module;
-mod pool;
 mod primary;
 mod stream;
 
 pub(super) use code::Code;
 pub(super) use memory::{HostMemory, Memory, owner_of};
 pub(super) use module::{Function, Module};
-pub(super) use pool::Pool;
 pub(super) use primary::{Primary, load};
 pub(super) use stream::{Event, Stream};

@@ -5,15 +5,12 @@
 use super::code::Code;
 use super::driver::{
     cuCtxGetStreamPriorityRange, cuEventCreate, cuEventDestroy_v2, cuEventQuery, cuEventRecord,
-    cuLaunchKernel, cuMemAllocFromPoolAsync, cuMemFreeAsync, cuMemcpy2DAsync_v2, cuMemcpyAsync,
-    cuMemsetD8Async, cuStreamAddCallback, cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
+    cuLaunchKernel, cuMemcpy2DAsync_v2, cuMemcpyAsync, cuMemsetD8Async, cuStreamAddCallback,
+    cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
 };
 use super::module::Function;
-use super::pool::Pool;
 use crate::backend::{Call, Rows};
-use cudarc::driver::sys::{
-    CUDA_MEMCPY2D, CUdeviceptr, CUevent, CUevent_flags, CUmemorytype, CUstream, CUstream_flags,
-};
+use cudarc::driver::sys::{CUDA_MEMCPY2D, CUevent, CUevent_flags, CUmemorytype, CUstream, CUstream_flags};
 use std::any::Any;
 use std::ffi::c_void;
 
@@ -132,27 +129,6 @@ impl Stream {
         let launched =
             unsafe { cuLaunchKernel(kernel.0, blocks, 1, 1, threads, 1, 1, 0, self.raw, arguments, none) };
         Code::check(launched)
-    }
-
-    /// Copies a table from pinned memory to memory of the device from a pool, which is this stream's alone, and hands its address there to
-    /// `use_it`.
-    ///
-    /// # Safety
-    /// Until the stream is past it, the table is mapped, and nobody writes it.
-    pub(crate) unsafe fn with_table(
-        &self,
-        pool: &Pool,
-        (table, bytes): (u64, u64),
-        use_it: impl FnOnce(u64) -> Result<(), Code>,
-    ) -> Result<(), Code> {
-        let (mut place, bytes): (CUdeviceptr, usize) = (0, bytes as usize);
-        // SAFETY: the driver writes one address, of memory that is this stream's until it is freed on it; the table is as the caller promises.
-        unsafe {
-            Code::check(cuMemAllocFromPoolAsync(&raw mut place, bytes, pool.0, self.raw))?;
-            let used = Code::check(cuMemcpyAsync(place, table, bytes, self.raw)).and_then(|()| use_it(place));
-            let freed = Code::check(cuMemFreeAsync(place, self.raw));
-            used.and(freed)
-        }
     }
 
     pub(crate) fn record(&self, event: &Event) -> Result<(), Code> {

@@ -2,8 +2,9 @@
 
 #![expect(unsafe_code, reason = "calls kernels that a C++ compiler made for the host")]
 
-use super::{Job, Launch, Nest, Piece, Shape, THREADS, launches};
-use crate::cuda::launch::fused;
+use super::{Bases, PiecesArgument, Shape, THREADS, gathered};
+use crate::launch::sections::Section;
+use crate::launch::{Job, Launches, Nest, Single};
 use chare_layout::{LayoutError, Plan, Raw};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -84,39 +85,69 @@ impl Host {
 
     /// # Safety
     /// What the launch reads may be read, and what it writes written.
-    unsafe fn carry_out(&self, launch: &Launch) {
-        let word = |shape: &Shape| 1 << shape.word_bits;
-        match launch {
+    unsafe fn carry_out(&self, single: &Single, bases: Bases) {
+        match single.at(bases) {
             // SAFETY: the caller's promise.
-            Launch::Copy(piece) => unsafe {
+            Single::Copy(piece) => unsafe {
                 let (source, target) = (piece.source as *const u8, piece.target as *mut u8);
                 std::ptr::copy_nonoverlapping(source, target, piece.bytes as usize);
             },
-            Launch::Nest(nest, shape) => {
+            Single::Nest(nest) => {
+                let shape = Shape::of_nest(&nest);
                 // SAFETY: as the source has it.
                 let kernel: unsafe extern "C" fn(Nest, u32) =
-                    unsafe { self.function(&format!("step_nest_{}", word(shape))) };
+                    unsafe { self.function(&format!("step_nest_{}", 1 << shape.word_bits)) };
                 // SAFETY: the caller's promise.
-                self.threads(*shape, || unsafe { kernel(*nest, shape.lane_bits) });
-            }
-            Launch::Pieces(pieces, shape) => {
-                // SAFETY: as the source has it.
-                let kernel: unsafe extern "C" fn(*const Piece, u64, u32) =
-                    unsafe { self.function(&format!("step_pieces_{}", word(shape))) };
-                let (table, count) = (pieces.as_ptr(), pieces.len() as u64);
-                // SAFETY: the caller's promise.
-                self.threads(*shape, || unsafe { kernel(table, count, shape.lane_bits) });
-            }
-            Launch::Nests(jobs, blocks, shape) => {
-                // SAFETY: as the source has it.
-                let kernel: unsafe extern "C" fn(*const Job, u64, u64, u32) =
-                    unsafe { self.function(&format!("step_nests_{}", word(shape))) };
-                let (table, count) = (jobs.as_ptr(), jobs.len() as u64);
-                // SAFETY: the caller's promise.
-                self.threads(*shape, || unsafe { kernel(table, count, *blocks, shape.lane_bits) });
+                self.threads(shape, || unsafe { kernel(nest, shape.lane_bits) });
             }
         }
     }
+
+    /// # Safety
+    /// As for [`carry_out`](Self::carry_out), and the table is there.
+    unsafe fn carry_out_section(&self, section: &Section, table: u64, bases: Bases) {
+        match section {
+            Section::Pieces(pieces) => {
+                let shape = Shape::of_pieces(pieces, bases);
+                // SAFETY: as the source has it.
+                let kernel: unsafe extern "C" fn(PiecesArgument, u32) =
+                    unsafe { self.function(&format!("step_pieces_{}", 1 << shape.word_bits)) };
+                let argument = PiecesArgument::new(pieces, table, bases);
+                // SAFETY: the caller's promise.
+                self.threads(shape, || unsafe { kernel(argument, shape.lane_bits) });
+            }
+            Section::Nests(nests) => {
+                let shape = Shape::of_nests(nests, bases);
+                // SAFETY: as the source has it.
+                let kernel: unsafe extern "C" fn(*const Job, u64, u64, u64, u64, u32) =
+                    unsafe { self.function(&format!("step_nests_{}", 1 << shape.word_bits)) };
+                let jobs = (table + nests.at) as *const Job;
+                // SAFETY: the caller's promise.
+                self.threads(shape, || unsafe {
+                    kernel(jobs, nests.count, nests.blocks, bases.0, bases.1, shape.lane_bits);
+                });
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`carry_out`](Self::carry_out), for all of them.
+    unsafe fn carry_out_all(&self, launches: &Launches, bases: Bases) {
+        // Where a device has it: aligned for what a kernel reads.
+        let words: Vec<u64> = launches.table.chunks(8).map(padded).collect();
+        // SAFETY: the caller's promise.
+        unsafe {
+            launches.singles.iter().for_each(|single| self.carry_out(single, bases));
+            let table = words.as_ptr() as u64;
+            launches.sections.iter().for_each(|section| self.carry_out_section(section, table, bases));
+        }
+    }
+}
+
+fn padded(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_ne_bytes(word)
 }
 
 /// Some levels of blocks, strides and lists.
@@ -175,15 +206,13 @@ fn check_plan(
         (source.as_ptr() as usize + misaligned.0) as u64,
         (landed.as_mut_ptr() as usize + misaligned.1) as u64,
     );
-    for launch in launches(plan, addresses.0, addresses.1) {
-        kinds[match launch {
-            Launch::Copy(_) => 0,
-            Launch::Nest(..) => 1,
-            Launch::Pieces(..) | Launch::Nests(..) => 2,
-        }] += 1;
-        // SAFETY: as above, for the other target.
-        unsafe { host.carry_out(&launch) };
+    let launches = Launches::of(plan);
+    for single in &launches.singles {
+        kinds[usize::from(matches!(single, Single::Nest(_)))] += 1;
     }
+    kinds[2] += launches.sections.len();
+    // SAFETY: as above, for the other target.
+    unsafe { host.carry_out_all(&launches, addresses) };
     assert!(landed == *expected, "{plan:?}, {misaligned:?}");
 }
 
@@ -255,6 +284,30 @@ fn long_blocks_are_cut_and_deep_nests_are_tables() -> Result<(), LayoutError> {
     Ok(())
 }
 
+/// Many bytes here and there, and some rows: teams of one lane for the bytes, of many for the rows.
+#[test]
+fn short_pieces_of_a_table_have_teams_of_their_own() -> Result<(), LayoutError> {
+    let Some(host) = Host::compile() else { return Ok(()) };
+    let runs = (0..1500_i64).map(|at| if at % 400 == 7 { (500, at * 600) } else { (1, at * 600 + at % 7) });
+    let (lens, places): (Vec<u64>, Vec<i64>) = runs.unzip();
+    let raw = Raw::bytes_of(1)?.hindexed(&lens, &places)?;
+    let packed = Raw::bytes_of(raw.bytes())?;
+    let mut kinds = [0; 3];
+    check(&host, (&raw, &packed), (0, 4), &mut kinds);
+    check(&host, (&packed, &raw), (1, 0), &mut kinds);
+    assert_eq!(kinds, [0, 0, 4]);
+    let widths: Vec<u32> = Launches::of(&Plan::pack(&raw)?)
+        .sections
+        .iter()
+        .map(|section| match section {
+            Section::Pieces(pieces) => Shape::of_pieces(pieces, (0, 0)).lane_bits,
+            Section::Nests(_) => unreachable!("there are none"),
+        })
+        .collect();
+    assert_eq!(widths, [0, 5]);
+    Ok(())
+}
+
 /// The 26 faces, edges and corners of a cube of 8-byte elements, packed by one plan: 24 nests of one length of words, and 8 single elements.
 #[test]
 fn many_nests_are_a_table_of_nests_and_not_of_their_blocks() -> Result<(), LayoutError> {
@@ -285,13 +338,11 @@ fn many_nests_are_a_table_of_nests_and_not_of_their_blocks() -> Result<(), Layou
     check(&host, (&halo, &packed), (0, 0), &mut kinds);
     check(&host, (&packed, &halo), (4, 12), &mut kinds);
     assert!(kinds[2] >= 2, "{kinds:?}");
-    let table_bytes =
-        |launches: &[Launch]| launches.iter().filter_map(Launch::table).map(<[u8]>::len).sum::<usize>();
-    let launches = launches(&Plan::pack(&halo)?, 1 << 20, 1 << 30);
-    assert!(launches.len() <= 2, "one table of nests, one of corners: {launches:?}");
-    assert!(matches!(&launches[..], [Launch::Nests(..), ..]), "{launches:?}");
-    let of_pieces = halo.bytes() as usize / 8 * size_of::<Piece>();
-    assert!(table_bytes(&launches) * 4 < of_pieces, "{} of {of_pieces}", table_bytes(&launches));
+    let launches = Launches::of(&Plan::pack(&halo)?);
+    assert!(launches.sections.len() <= 2, "nests, and what is short: {launches:?}");
+    assert!(matches!(launches.sections[0], Section::Nests(_)), "{launches:?}");
+    let (bytes, of_pieces) = (launches.table.len(), halo.bytes() as usize / 8 * 12);
+    assert!(bytes * 2 < of_pieces, "{bytes} of {of_pieces}");
     Ok(())
 }
 
@@ -327,12 +378,19 @@ fn check_fused(host: &Host, both: &[(Raw, Raw)], misaligned: usize) -> usize {
         .zip(&mut landed)
         .map(|(source, target)| (address(source.as_ptr()), address(target.as_mut_ptr())))
         .collect();
-    let steps = plans.iter().zip(addresses).map(|(plan, (source, target))| (plan, source, target));
-    let launches = fused(steps);
-    // SAFETY: as above, for the other targets.
-    launches.iter().for_each(|launch| unsafe { host.carry_out(launch) });
+    let (mut singles, mut launched) = (Vec::new(), 0);
+    for (plan, bases) in plans.iter().zip(addresses) {
+        let launches = Launches::of(plan);
+        singles.extend(launches.singles.iter().map(|single| single.at(bases)));
+        launched += launches.sections.len();
+        // SAFETY: as above, for the other targets.
+        unsafe { host.carry_out_all(&Launches { singles: Vec::new(), ..launches }, bases) };
+    }
+    let together = gathered(singles);
+    // SAFETY: as above.
+    unsafe { host.carry_out_all(&together, (0, 0)) };
     assert!(landed == expected, "{both:?}, {misaligned}");
-    launches.len()
+    launched + together.singles.len() + together.sections.len()
 }
 
 #[test]
