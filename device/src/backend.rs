@@ -9,7 +9,7 @@ use crate::memory::mapping::{Domain, Mapping};
 use crate::memory::span::Span;
 use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
-use crate::words::info::{Info, Priority};
+use crate::words::info::{Info, Priority, Uuid};
 use chare_layout::Plan;
 use rustix::fd::OwnedFd;
 use std::any::Any;
@@ -28,7 +28,10 @@ pub(crate) trait Backend: Send + Sync {
     /// Maps so many bytes, zero at first.
     fn map(&self, domain: Domain, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError>;
 
-    /// Maps memory that another process has exported.
+    /// Whether it can map memory of another device of the host.
+    fn reaches(&self, other: Uuid) -> bool;
+
+    /// Maps memory that another process, or another device of this one, has exported.
     fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError>;
 
     /// Takes memory of the device that somebody else made. Dropping it leaves the memory as it is.

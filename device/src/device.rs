@@ -11,7 +11,7 @@ use crate::memory::pool::Pool;
 use crate::memory::span::Span;
 use crate::stream::Stream;
 use crate::words::error::DeviceError;
-use crate::words::info::{Info, Priority};
+use crate::words::info::{Info, Priority, Uuid};
 use rustix::fd::OwnedFd;
 use std::any::Any;
 use std::ffi::c_void;
@@ -127,7 +127,14 @@ impl Device {
         DeviceError::check_owner(self.0.backend.info(), "memory", span.arena().owner())
     }
 
-    /// Maps an arena that this or another process has [exported](Arena::export), of `bytes` bytes. Who exported it says which of them are
+    /// Whether it can [import](Self::import) memory of the device of the host that is this one, or another one that it reaches straight, over a
+    /// link or a bus that both are on.
+    pub fn reaches(&self, other: Uuid) -> bool {
+        self.info().uuid == other || self.0.backend.reaches(other)
+    }
+
+    /// Maps an arena that this or another process has [exported](Arena::export), of `bytes` bytes, of this device or of one that it
+    /// [reaches](Self::reaches). Who exported it says which of them are
     /// used how. It stays mapped while somebody has a share in it, whatever becomes of the exporter.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use chare_tests::Program;
 /// What `+stats` says of the devices of a run of a program, line by line, behind their names.
 fn said_by(program: &Program, layout: &str) -> Vec<String> {
     let said = program.pass(&format!("{layout} +stats"));
-    let lines = said.lines().filter_map(|line| line.split_once("device 0 (software): "));
+    let lines = said.lines().filter_map(|line| line.split_once(" (software): "));
     lines.map(|(_, ways)| ways.to_owned()).collect()
 }
 
@@ -28,6 +28,20 @@ fn nodes_say_by_which_ways_device_buffers_went() {
     assert_eq!(apart.len(), 2, "{apart:?}");
     for ways in apart {
         assert!(ways.contains("mapped 0 ") && !ways.contains("out 0 ") && !ways.contains("in 0 "), "{ways}");
+    }
+}
+
+/// Whoever receives copies by itself; nothing but what is short and travels with its call lies in memory of the host.
+#[test]
+fn devices_that_reach_each_other_copy_past_the_host() {
+    let program = Program::binary(env!("CARGO_BIN_EXE_on_devices"));
+    for layout in ["+p 2", "+n 2"] {
+        let said = said_by(&program, &format!("{layout} --devices-only +device software:2"));
+        assert_eq!(said.len(), 2, "{said:?}");
+        for ways in said {
+            assert!(count(&ways, "peers") > 10 && count(&ways, "mapped") == 0, "{layout}: {ways}");
+            assert!(ways.contains("chunks out 0 "), "{layout}: {ways}");
+        }
     }
 }
 

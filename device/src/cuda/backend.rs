@@ -18,6 +18,8 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 pub(crate) struct CudaBackend {
+    /// Devices whose memory it can map, of those that this process sees.
+    peers: Vec<[u8; 16]>,
     kernels: Arc<Kernels>,
     tables: Arc<Tables>,
     context: Arc<Context>,
@@ -57,7 +59,7 @@ impl CudaBackend {
         context.enter()?;
         let kernels = Kernels::load().map_err(|code| context.fault("loading kernels", code))?;
         let tables = Arc::new(Tables::new(context.info()));
-        Ok(Self { kernels: Arc::new(kernels), tables, context })
+        Ok(Self { peers: facts.peers, kernels: Arc::new(kernels), tables, context })
     }
 }
 
@@ -76,6 +78,10 @@ impl Backend for CudaBackend {
 
     fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
         Ok(Box::new(Mapped::import(&self.context, &descriptor, bytes)?))
+    }
+
+    fn reaches(&self, other: Uuid) -> bool {
+        self.peers.contains(&other.0)
     }
 
     fn tables_copied(&self) -> u64 {

@@ -12,7 +12,7 @@ use crate::software::shared::Shared;
 use crate::software::virtual_time::InTime;
 use crate::tables::Tables;
 use crate::words::error::DeviceError;
-use crate::words::info::{Info, Priority};
+use crate::words::info::{Info, Priority, Uuid};
 use parking_lot::Mutex;
 use rustix::fd::OwnedFd;
 use std::any::Any;
@@ -20,9 +20,14 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+/// How the identities of all software devices begin.
+pub(super) const UUID_PREFIX: &[u8; 12] = b"chare-softw.";
+
 pub(crate) struct SoftwareBackend {
     shared: Arc<Shared>,
     tables: Arc<Tables>,
+    /// Whether memory of the host's other software devices can be mapped.
+    reaches_peers: bool,
     faults: Faults,
     /// Chances of what no stream does.
     chances: Mutex<Chances>,
@@ -36,13 +41,14 @@ pub(crate) struct SoftwareBackend {
 }
 
 impl SoftwareBackend {
-    pub(crate) fn new(info: Info, faults: Faults) -> Self {
+    pub(crate) fn new(info: Info, reaches_peers: bool, faults: Faults) -> Self {
         let chances = Mutex::new(faults.chances(0));
         let shared = Arc::new(Shared::new(Arc::new(info)));
         let tables = Arc::new(Tables::new(shared.info()));
         Self {
             shared,
             tables,
+            reaches_peers,
             faults,
             chances,
             next: AtomicU64::new(1),
@@ -104,6 +110,10 @@ impl Backend for SoftwareBackend {
         let mapped = Mapped::open(self.shared.info(), descriptor, bytes)?;
         self.remember(&mapped);
         Ok(Box::new(mapped))
+    }
+
+    fn reaches(&self, other: Uuid) -> bool {
+        self.reaches_peers && other.0.starts_with(UUID_PREFIX)
     }
 
     fn tables_copied(&self) -> u64 {

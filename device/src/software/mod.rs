@@ -18,7 +18,7 @@ mod signal;
 pub(crate) mod virtual_time;
 
 use crate::device::Device;
-use crate::software::backend::SoftwareBackend;
+use crate::software::backend::{SoftwareBackend, UUID_PREFIX};
 use crate::software::faults::Faults;
 #[cfg(feature = "sim")]
 use crate::software::virtual_time::{InTime, VirtualTime};
@@ -44,12 +44,14 @@ pub struct Software {
     pub is_exportable: bool,
     /// Whether networks can register its memory, as they can that of a device with GPUDirect.
     pub is_registrable: bool,
+    /// Whether it maps memory of the host's other software devices, as devices do that are linked.
+    pub reaches_peers: bool,
     /// What goes wrong.
     pub faults: Faults,
 }
 
 impl Default for Software {
-    /// Four gigabytes of memory, and 64 MiB for staging, which processes can share and networks can register, and nothing goes wrong.
+    /// Four gigabytes of memory, and 64 MiB for staging, which processes can share, networks can register and other devices can map, and nothing goes wrong.
     fn default() -> Self {
         Self {
             ordinal: 0,
@@ -57,6 +59,7 @@ impl Default for Software {
             pinned_bytes: 64 << 20,
             is_exportable: true,
             is_registrable: true,
+            reaches_peers: true,
             faults: Faults::default(),
         }
     }
@@ -77,7 +80,8 @@ impl Software {
     }
 
     fn backend(self) -> SoftwareBackend {
-        let mut uuid = *b"chare-softw.0000";
+        let mut uuid = [0; 16];
+        uuid[..12].copy_from_slice(UUID_PREFIX);
         uuid[12..].copy_from_slice(&self.ordinal.to_be_bytes());
         let info = Info {
             name: "software".to_owned(),
@@ -89,14 +93,45 @@ impl Software {
             is_exportable: self.is_exportable,
             is_registrable: self.is_registrable,
         };
-        SoftwareBackend::new(info, self.faults)
+        SoftwareBackend::new(info, self.reaches_peers, self.faults)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![expect(unsafe_code, reason = "takes memory of another device")]
+
     use super::*;
+    use crate::buffer::exclusive::DeviceBufferMut;
+    use crate::buffer::shared::DeviceBuffer;
     use crate::words::error::DeviceError;
+    use crate::words::info::Priority;
+
+    #[test]
+    fn a_device_copies_from_memory_of_another_one_that_it_reaches() {
+        let device =
+            |ordinal, reaches_peers| Software { ordinal, reaches_peers, ..Software::default() }.open();
+        let [one, other, apart] = [device(0, true), device(1, true), device(2, false)];
+        assert!(one.reaches(other.info().uuid) && other.reaches(one.info().uuid));
+        assert!(apart.reaches(apart.info().uuid) && !apart.reaches(one.info().uuid));
+        assert!(!one.reaches(Uuid(*b"something-else.0")));
+
+        let stream = one.stream(Priority::Normal).expect("a stream");
+        let mut field = DeviceBufferMut::<u8>::new(&one, 1000).expect("room");
+        field.write(&stream, &[7; 1000]).expect("room for staging");
+        stream.finish().expect("it is not lost");
+        let field = field.freeze();
+        let arena = field.arena();
+        let mapped = other.import(arena.export().expect("a descriptor"), arena.len()).expect("it is reached");
+        let theirs = mapped.part(field.offset()..field.offset() + 1000).expect("it lies within");
+        // SAFETY: nobody writes it, and its writer is over.
+        let theirs =
+            unsafe { DeviceBuffer::<u8>::foreign(&other, theirs, |_| ()) }.expect("it is mapped there");
+        let stream = other.stream(Priority::Normal).expect("a stream");
+        let mut copy = DeviceBufferMut::<u8>::new(&other, 1000).expect("room");
+        copy.copy_from(&stream, &theirs).expect("both are its own to read");
+        assert_eq!(copy.freeze().to_vec(&stream).expect("room for staging"), [7; 1000]);
+    }
 
     #[test]
     fn a_device_without_descriptors_has_memory_that_nobody_else_maps() {

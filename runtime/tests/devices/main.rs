@@ -14,12 +14,13 @@ mod simulated;
 mod streams;
 mod values;
 
-use chare::devices::{self, DeviceChoice};
+use chare::devices::{self, DeviceChoice, Faults, Software};
 use chare::layout::Layout;
 use chare::prelude::*;
 use chare::{DeviceReceived, Job, SendDeviceBuffer, SentDevice};
 use job::{counted, filled, slow_job};
 use neighbour::{MANNERS, Manner, NeighbourProxy, column};
+use std::time::Duration;
 
 #[test]
 fn a_buffer_moves_to_another_pe_as_it_is_while_its_writer_is_under_way() {
@@ -56,35 +57,46 @@ fn what_was_received_is_kept_and_sent_on_without_a_copy() {
 
 #[test]
 fn layouts_are_stepped_to_where_each_side_wants_the_elements() {
-    let code = slow_job().run(|| async {
-        let neighbour = NeighbourProxy::create_on(PeId(1));
-        let field = filled(&counted(40)).freeze();
-        let odd: Vec<u32> = counted(40).into_iter().filter(|value| value % 2 == 1).collect();
-        let ((seen, done), (sent, on_sent)) = (chare::future(), chare::future::<SentDevice<u32>>());
-        neighbour.take(SendDeviceBuffer::from(field.clone()).only(&column(20)).on_sent(on_sent), done);
-        assert_eq!(seen.await.1, odd);
-        assert_eq!(sent.await.transferred(), 20);
-        for manner in MANNERS {
-            for is_column in [false, true] {
-                let from = if is_column { odd.clone() } else { counted(40) };
-                let ((landed, done), (sent, on_sent)) = (chare::future(), chare::future::<SentDevice<u32>>());
-                let whole = SendDeviceBuffer::from(field.clone());
-                match is_column {
-                    true => neighbour.land(whole.only(&column(20)).on_sent(on_sent), manner, done),
-                    false => neighbour.land(whole.on_sent(on_sent), manner, done),
-                }
-                let len = from.len();
-                let (transferred, expected) = match manner {
-                    Manner::Whole | Manner::Before => (len, from),
-                    Manner::First => (len - 1, [&from[..len - 1], &[0; 4]].concat()),
-                    Manner::Column => (len, from.into_iter().flat_map(|value| [0, value]).collect()),
-                };
-                assert_eq!(landed.await, (transferred as u64, expected), "{manner:?} {is_column}");
-                assert_eq!(sent.await.transferred(), transferred, "{manner:?} {is_column}");
+    assert_eq!(slow_job().run(fields_land_in_every_manner).expect("the job runs"), 0);
+}
+
+#[test]
+fn fields_land_on_another_device_whether_it_reaches_theirs_or_not() {
+    for reaches_peers in [true, false] {
+        let faults = Faults { delay: Duration::from_millis(1), seed: 8, ..Faults::default() };
+        let device = Software { reaches_peers, faults, ..Software::default() };
+        let job = Job::in_process(1, 2).device(DeviceChoice::Software(vec![device; 2]));
+        assert_eq!(job.run(fields_land_in_every_manner).expect("the job runs"), 0);
+    }
+}
+
+async fn fields_land_in_every_manner() {
+    let neighbour = NeighbourProxy::create_on(PeId(1));
+    let field = filled(&counted(40)).freeze();
+    let odd: Vec<u32> = counted(40).into_iter().filter(|value| value % 2 == 1).collect();
+    let ((seen, done), (sent, on_sent)) = (chare::future(), chare::future::<SentDevice<u32>>());
+    neighbour.take(SendDeviceBuffer::from(field.clone()).only(&column(20)).on_sent(on_sent), done);
+    assert_eq!(seen.await.1, odd);
+    assert_eq!(sent.await.transferred(), 20);
+    for manner in MANNERS {
+        for is_column in [false, true] {
+            let from = if is_column { odd.clone() } else { counted(40) };
+            let ((landed, done), (sent, on_sent)) = (chare::future(), chare::future::<SentDevice<u32>>());
+            let whole = SendDeviceBuffer::from(field.clone());
+            match is_column {
+                true => neighbour.land(whole.only(&column(20)).on_sent(on_sent), manner, done),
+                false => neighbour.land(whole.on_sent(on_sent), manner, done),
             }
+            let len = from.len();
+            let (transferred, expected) = match manner {
+                Manner::Whole | Manner::Before => (len, from),
+                Manner::First => (len - 1, [&from[..len - 1], &[0; 4]].concat()),
+                Manner::Column => (len, from.into_iter().flat_map(|value| [0, value]).collect()),
+            };
+            assert_eq!(landed.await, (transferred as u64, expected), "{manner:?} {is_column}");
+            assert_eq!(sent.await.transferred(), transferred, "{manner:?} {is_column}");
         }
-    });
-    assert_eq!(code.expect("the job runs"), 0);
+    }
 }
 
 #[test]

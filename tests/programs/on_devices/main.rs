@@ -56,7 +56,11 @@ impl Options {
         let special = Software {
             pinned_bytes: self.pinned.unwrap_or(usual.pinned_bytes),
             is_registrable: !self.staged,
-            faults: Faults { lose: self.lose, seed: 11, ..Faults::default() },
+            faults: self.lose.map_or_else(Faults::default, |lose| Faults {
+                lose: Some(lose),
+                seed: 11,
+                ..Faults::default()
+            }),
             ..usual.clone()
         };
         (special != usual).then(|| DeviceChoice::Software(vec![special]))

@@ -85,6 +85,7 @@ calls! {
     fn cuCtxGetStreamPriorityRange(least_priority: *mut c_int, greatest_priority: *mut c_int);
     fn cuCtxSetCurrent(context: CUcontext);
     fn cuCtxSynchronize();
+    fn cuDeviceCanAccessPeer(can_access_peer: *mut c_int, device: CUdevice, peer: CUdevice);
     fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
     fn cuDeviceGetCount(count: *mut c_int);

@@ -92,7 +92,8 @@ impl Memory {
         Self::map(device, Physical(handle), len)
     }
 
-    /// Memory of `bytes` bytes that another process has exported. The driver refuses what is none, or not as long.
+    /// Memory of `bytes` bytes that another process, or another device of this one, has exported, mapped for this device, which may be another
+    /// one than the memory's. The driver refuses what is none, or not as long.
     pub(crate) fn import(device: CUdevice, descriptor: &OwnedFd, bytes: u64) -> Result<Self, Code> {
         let mut handle = 0;
         let number = std::ptr::without_provenance_mut(descriptor.as_raw_fd() as usize);

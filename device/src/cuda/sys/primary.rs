@@ -4,9 +4,9 @@
 
 use super::code::Code;
 use super::driver::{
-    NAME, cuCtxSetCurrent, cuCtxSynchronize, cuDeviceGet, cuDeviceGetAttribute, cuDeviceGetCount,
-    cuDeviceGetName, cuDeviceGetUuid_v2, cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain,
-    cuDeviceTotalMem_v2, cuDriverGetVersion, cuInit, library,
+    NAME, cuCtxSetCurrent, cuCtxSynchronize, cuDeviceCanAccessPeer, cuDeviceGet, cuDeviceGetAttribute,
+    cuDeviceGetCount, cuDeviceGetName, cuDeviceGetUuid_v2, cuDevicePrimaryCtxRelease_v2,
+    cuDevicePrimaryCtxRetain, cuDeviceTotalMem_v2, cuDriverGetVersion, cuInit, library,
 };
 use cudarc::driver::sys::{CUGPUDirectRDMAWritesOrdering, CUcontext, CUdevice, CUdevice_attribute, CUuuid};
 use std::ffi::CStr;
@@ -52,6 +52,8 @@ pub(crate) struct Facts {
     pub(crate) is_registrable: bool,
     /// Whether its memory is exported as descriptors.
     pub(crate) has_descriptors: bool,
+    /// The other devices that it reaches, of those that this process sees.
+    pub(crate) peers: Vec<[u8; 16]>,
 }
 
 /// The primary context of a device, retained once.
@@ -124,12 +126,28 @@ impl Primary {
         Ok(has_dma_bufs && is_of_ours && ordering >= own_kernels)
     }
 
+    /// Its kernels and copies read and write such devices' memory where that is mapped for it.
+    fn peers(&self) -> Result<Vec<[u8; 16]>, Code> {
+        let mut peers = Vec::new();
+        for ordinal in 0..Self::count()? {
+            let (mut other, mut can) = (0, 0);
+            // SAFETY: the driver writes one handle and one number.
+            unsafe {
+                Code::check(cuDeviceGet(&raw mut other, ordinal as i32))?;
+                Code::check(cuDeviceCanAccessPeer(&raw mut can, self.device, other))?;
+            }
+            if can != 0 && other != self.device {
+                peers.push(uuid_of(other)?);
+            }
+        }
+        Ok(peers)
+    }
+
     fn facts(&self) -> Result<Facts, Code> {
-        let (mut name, mut uuid, mut memory_bytes) = ([0; 128], CUuuid { bytes: [0; 16] }, 0);
+        let (mut name, mut memory_bytes) = ([0; 128], 0);
         // SAFETY: the driver writes no more than it is told, and terminates the name.
         let name = unsafe {
             Code::check(cuDeviceGetName(name.as_mut_ptr(), name.len() as i32, self.device))?;
-            Code::check(cuDeviceGetUuid_v2(&raw mut uuid, self.device))?;
             Code::check(cuDeviceTotalMem_v2(&raw mut memory_bytes, self.device))?;
             CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned()
         };
@@ -141,13 +159,21 @@ impl Primary {
         let descriptors = self.attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)?;
         Ok(Facts {
             name,
-            uuid: uuid.bytes.map(|byte| byte.to_ne_bytes()[0]),
+            uuid: uuid_of(self.device)?,
             memory_bytes: memory_bytes as u64,
             copy_engines: engines.unsigned_abs(),
             is_registrable: self.is_registrable()?,
             has_descriptors: descriptors != 0,
+            peers: self.peers()?,
         })
     }
+}
+
+fn uuid_of(device: CUdevice) -> Result<[u8; 16], Code> {
+    let mut uuid = CUuuid { bytes: [0; 16] };
+    // SAFETY: the driver writes one structure.
+    Code::check(unsafe { cuDeviceGetUuid_v2(&raw mut uuid, device) })?;
+    Ok(uuid.bytes.map(|byte| byte.to_ne_bytes()[0]))
 }
 
 impl Drop for Primary {

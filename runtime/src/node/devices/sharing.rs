@@ -1,5 +1,5 @@
 //! Sharing of device memory between the processes of a host: descriptors of arenas that this node has given others, and arenas that it has
-//! mapped of theirs.
+//! mapped of theirs; and between the devices of this node that reach each other.
 //!
 //! An arena is named by the process that made it and by its descriptor there. Who has mapped it names it to others as it was named to it:
 //! no device grants a second export, and so nobody needs one.
@@ -7,7 +7,7 @@
 //! A descriptor is taken out of its owner's process by number, which needs the right that a copy of its memory by the kernel needs.
 
 use crate::model::nocopy::{MappedDevice, ToldLayout};
-use chare_device::{Arena, Device, DeviceBuffer, DeviceError};
+use chare_device::{Arena, Device, DeviceBuffer, DeviceError, Uuid};
 use chare_layout::Raw;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -32,10 +32,11 @@ pub(crate) struct Sharing {
     told_of_unexported: AtomicBool,
 }
 
-/// Arenas of other processes.
+/// Arenas of other processes, and of other devices of this one.
 #[derive(Default)]
 struct Mapped {
-    by_name: FxHashMap<Name, Arena>,
+    /// By the device that they are mapped for, too: a process may have several that reach the memory.
+    by_name: FxHashMap<(Name, Uuid), Arena>,
     by_address: FxHashMap<u64, Name>,
 }
 
@@ -53,6 +54,7 @@ impl Sharing {
         let arena = buffer.arena();
         let (process, descriptor) = self.name_of(arena)?;
         Ok(MappedDevice {
+            uuid: buffer.device().info().uuid.0,
             process,
             descriptor,
             arena_bytes: arena.len(),
@@ -69,7 +71,7 @@ impl Sharing {
         let is_told = self.told_of_adopted.swap(true, Ordering::Relaxed);
         (!is_told).then(|| {
             format!(
-                "{bytes} bytes of a device buffer of {sender} go by way of the host's memory, as does all memory that the program has adopted: no other process can map it; buffers that the device allocates are mapped, and copied by nobody"
+                "{bytes} bytes of a device buffer of {sender} go by way of the host's memory, as does all memory that the program has adopted: no other process and no other device can map it; buffers that the device allocates are mapped"
             )
         })
     }
@@ -85,8 +87,9 @@ impl Sharing {
     }
 
     fn name_of(&self, arena: &Arena) -> Result<Name, DeviceError> {
-        if let Some(name) = self.mapped.lock().by_address.get(&arena.address()) {
-            return Ok(*name);
+        let foreign = self.mapped.lock().by_address.get(&arena.address()).copied();
+        if let Some(name) = foreign {
+            return Ok(name);
         }
         let descriptor = match self.given.lock().entry(arena.address()) {
             Entry::Occupied(given) => given.get().1.as_raw_fd(),
@@ -95,30 +98,49 @@ impl Sharing {
         Ok((this_process(), descriptor))
     }
 
-    /// The arena that another node of the host has named, mapped for a device of this node; or this node's own.
+    /// The arena that has been named by this node or by another one of the host, mapped for a device of this node; or that device's own.
     ///
     /// # Errors
     /// What the kernel or the device says, in words.
     pub(crate) fn map(&self, device: &Device, named: &MappedDevice) -> Result<Arena, String> {
-        let name = (named.process, named.descriptor);
-        if named.process == this_process() {
-            let given = self.given.lock();
-            let own = given.values().find(|(_, given)| given.as_raw_fd() == named.descriptor);
-            return own.map(|(arena, _)| arena.clone()).ok_or_else(|| "it was not given out here".to_owned());
+        let name = ((named.process, named.descriptor), device.info().uuid);
+        let is_here = named.process == this_process();
+        if is_here && named.uuid == device.info().uuid.0 {
+            return self.given(named, |arena, _| Ok(arena.clone()));
         }
         let mut mapped = self.mapped.lock();
         if let Some(arena) = mapped.by_name.get(&name) {
             return Ok(arena.clone());
         }
-        let process = Pid::from_raw(named.process).ok_or_else(|| format!("process {}", named.process))?;
-        let descriptor = pidfd_open(process, PidfdFlags::empty())
-            .and_then(|process| pidfd_getfd(process, named.descriptor, PidfdGetfdFlags::empty()))
-            .map_err(|error| error.to_string())?;
-        let arena = device.import(descriptor, named.arena_bytes).map_err(|error| error.to_string())?;
-        mapped.by_address.insert(arena.address(), name);
+        let descriptor = if is_here {
+            self.given(named, |_, given| given.try_clone().map_err(|error| error.to_string()))
+        } else {
+            taken_out(named)
+        };
+        let arena = device.import(descriptor?, named.arena_bytes).map_err(|error| error.to_string())?;
+        mapped.by_address.insert(arena.address(), name.0);
         mapped.by_name.insert(name, arena.clone());
         Ok(arena)
     }
+
+    /// Looks at an arena of this node that was given out.
+    fn given<R>(
+        &self,
+        named: &MappedDevice,
+        look: impl FnOnce(&Arena, &OwnedFd) -> Result<R, String>,
+    ) -> Result<R, String> {
+        let given = self.given.lock();
+        let own = given.values().find(|(_, given)| given.as_raw_fd() == named.descriptor);
+        own.map_or_else(|| Err("it was not given out here".to_owned()), |(arena, given)| look(arena, given))
+    }
+}
+
+/// The descriptor of another process's arena.
+fn taken_out(named: &MappedDevice) -> Result<OwnedFd, String> {
+    let process = Pid::from_raw(named.process).ok_or_else(|| format!("process {}", named.process))?;
+    pidfd_open(process, PidfdFlags::empty())
+        .and_then(|process| pidfd_getfd(process, named.descriptor, PidfdGetfdFlags::empty()))
+        .map_err(|error| error.to_string())
 }
 
 fn this_process() -> i32 {

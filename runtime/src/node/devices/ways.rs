@@ -12,8 +12,10 @@ pub(crate) struct Ways {
     pub(crate) handed: Counter,
     /// Copied by one step from layout to layout.
     pub(crate) stepped: Counter,
-    /// Those of the former two that lay in memory of another process.
+    /// Those of the former two that lay in memory of another process, on this device.
     pub(crate) mapped: Counter,
+    /// Those that were stepped from memory of another device of the host, by this one alone.
+    pub(crate) peers: Counter,
     /// Read by the network alone, from device to device.
     pub(crate) direct: Counter,
     /// Sent along with their calls, because they were short.
@@ -60,12 +62,20 @@ impl fmt::Display for Chunks {
 
 impl fmt::Display for Ways {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = [&self.handed, &self.stepped, &self.mapped, &self.direct, &self.short, &self.launches];
-        let [handed, stepped, mapped, direct, short, launches] = counts.map(Counter::read);
+        let counts = [
+            &self.handed,
+            &self.stepped,
+            &self.mapped,
+            &self.peers,
+            &self.direct,
+            &self.short,
+            &self.launches,
+        ];
+        let [handed, stepped, mapped, peers, direct, short, launches] = counts.map(Counter::read);
         let (sent, taken) = (&self.out, &self.into);
         write!(
             out,
-            "handed over {handed}  stepped {stepped}  mapped {mapped}  direct {direct}  short {short}  launches {launches}  chunks out {sent}  chunks in {taken}"
+            "handed over {handed}  stepped {stepped}  mapped {mapped}  peers {peers}  direct {direct}  short {short}  launches {launches}  chunks out {sent}  chunks in {taken}"
         )
     }
 }

@@ -49,7 +49,7 @@
 //! | if | way | row |
 //! |---|---|---|
 //! | it is short for its device, and fits into half a frame | with its call | [`DEVICE_SHORT`] |
-//! | both processes have the device, and the kernel copies between them; it is no landing, or a step takes no longer than chunks | mapped | [`DEVICE_MAPPED`] |
+//! | both processes have the device, or that of the receiver reaches the other, and the kernel copies between them, or it is one process; nothing is copied then, or a step takes no longer than chunks | mapped | [`DEVICE_MAPPED`] |
 //! | the network registers memory of both devices | read by the network | [`DEVICE_DIRECT`] |
 //! | none of these | in chunks by way of the host | [`DEVICE_CHUNKS`] |
 //!
@@ -541,19 +541,19 @@ pub(crate) fn short_of_device(
     (bytes > 0 && bytes <= room_bytes && is_short()).then_some(DEVICE_SHORT)
 }
 
-/// The way of so many bytes of a device of another process to one of this process. `is_same` says whether both have the device and the kernel
-/// copies between them, `pulls` whether a step takes no longer than chunks, `is_direct` whether the network registers memory of both.
+/// The way of so many bytes of a device of another process, or of another device, to one of this process. `is_copied` says whether they are
+/// copied also where they are mapped, `is_shared` whether the receiver's device maps them and the kernel copies between the processes, `pulls` whether a step takes no longer than chunks, `is_direct` whether the network registers memory of both.
 pub(crate) fn across_devices(
     bytes: usize,
-    is_landing: bool,
-    is_same: bool,
+    is_copied: bool,
+    is_shared: bool,
     pulls: impl FnOnce() -> bool,
     is_direct: impl FnOnce() -> bool,
 ) -> Choice {
     match bytes {
         0 => DEVICE_CHUNKS,
         // Always where nothing is to be copied then.
-        _ if is_same && (!is_landing || pulls()) => DEVICE_MAPPED,
+        _ if is_shared && (!is_copied || pulls()) => DEVICE_MAPPED,
         _ if is_direct() => DEVICE_DIRECT,
         _ => DEVICE_CHUNKS,
     }

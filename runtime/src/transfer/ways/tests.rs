@@ -248,8 +248,8 @@ fn device_arguments_go_with_their_call_by_a_mapping_by_the_network_or_in_chunks(
     for (bytes, room, is_short) in [(0, 8, true), (9, 8, true), (8, 8, false)] {
         assert_eq!(short_of_device(bytes, room, || is_short), None);
     }
-    let across = |bytes, is_landing, is_same, pulls, is_direct| {
-        across_devices(bytes, is_landing, is_same, || pulls, || is_direct)
+    let across = |bytes, is_copied, is_shared, pulls, is_direct| {
+        across_devices(bytes, is_copied, is_shared, || pulls, || is_direct)
     };
     assert_eq!(across(8, false, true, false, true), DEVICE_MAPPED);
     assert_eq!(across(8, true, true, true, true), DEVICE_MAPPED);

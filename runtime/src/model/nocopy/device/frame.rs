@@ -55,9 +55,11 @@ pub(crate) enum DeviceWay {
     Direct,
 }
 
-/// Memory of a device that another process of the host can map.
+/// Memory of a device that another process of the host, or another device of the process, can map.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct MappedDevice {
+    /// Which device's it is.
+    pub(crate) uuid: [u8; 16],
     /// The owner's process, and the descriptor of the arena there.
     pub(crate) process: i32,
     pub(crate) descriptor: i32,

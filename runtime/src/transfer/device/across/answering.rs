@@ -91,7 +91,7 @@ pub(in crate::transfer::device) fn asked(
 }
 
 /// Tells, once, that adopted memory goes a longer way than other memory would.
-fn tell_of_adopted(node: &Node, bytes: u64, sender: &str) {
+pub(super) fn tell_of_adopted(node: &Node, bytes: u64, sender: &str) {
     if let Some(warning) = node.devices.sharing.tell_of_adopted(bytes, sender) {
         node.network.warn(warning);
     }

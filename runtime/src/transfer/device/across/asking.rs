@@ -15,6 +15,7 @@ use crate::transfer::device::ends::End;
 use crate::transfer::take::gathering::{Failure, Finish, Plan};
 use crate::transfer::take::remote_memory::{fetch, send_release};
 use crate::transfer::ways::{self, Way};
+use chare_device::Uuid;
 use chare_lrts::{MemoryMut, NodeId, Token};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -32,14 +33,16 @@ pub(super) fn ask(
     let DeviceDescriptor { owner, bytes, uuid, .. } = described;
     let offered = usize::try_from(bytes).map_err(|_| format!("{} announces {bytes} bytes", owner.node))?;
     let room = Room::new(node, end, offered, given)?;
-    let same = room.device().filter(|device| device.info().uuid.0 == uuid && node.network.copies(owner.node));
-    let is_shared = same.is_some_and(|device| device.info().is_exportable);
-    if same.is_some() && !is_shared {
+    let near = room.device().filter(|device| device.reaches(Uuid(uuid)) && node.network.copies(owner.node));
+    let is_shared = near.is_some_and(|device| device.info().is_exportable);
+    if near.is_some() && !is_shared {
         tell_of_unexported(node, bytes);
     }
+    // Memory of another device is copied always.
+    let is_copied = room.is_posted() || room.device().is_some_and(|device| device.info().uuid.0 != uuid);
     let pulls = || room.pulls(node, &[legs::between(node, owner.node)]);
     let is_direct = || room.device().is_some_and(|device| direct::serves(node, owner.node, device));
-    let way = match ways::across_devices(room.bytes(), room.is_posted(), is_shared, pulls, is_direct).way {
+    let way = match ways::across_devices(room.bytes(), is_copied, is_shared, pulls, is_direct).way {
         Way::DeviceMapped => DeviceWay::Mapped,
         Way::DeviceDirect => DeviceWay::Direct,
         _ => DeviceWay::Chunks,
@@ -190,7 +193,7 @@ impl Taker<Node> for Asking {
                     }
                     return Err(format!("{source} shows memory of a device that came already"));
                 };
-                match mapped::take(node, self.owner, &named, room) {
+                match mapped::take(node, mapped::Owner::There(self.owner), &named, room) {
                     Ok(Plan::Ready(arrived)) => finish(node, Ok(arrived)),
                     Ok(Plan::Begin(begin)) => begin(node, finish),
                     Ok(Plan::Fetch(_)) => unreachable!("mapped memory is not fetched"),

@@ -1,19 +1,23 @@
-//! Mapped device memory: a buffer of another process of the host, on the same device, seen in place or copied by one step.
+//! Mapped device memory: a buffer of another process of the host on the same device, seen in place or copied by one step; or one of another
+//! device that the room's reaches, copied by one step of that device, straight from where it is.
 
-#![expect(unsafe_code, reason = "uses memory of a device that another process has lent")]
+#![expect(unsafe_code, reason = "uses memory of a device that somebody else has lent")]
 
+use super::in_chunks;
 use super::room::Room;
 use super::saying::send_done;
 use crate::model::nocopy::{Arrived, LeavingDevice, Lender, MappedDevice, Release, ToldLayout};
 use crate::node::Node;
 use crate::transfer::copy::laid_out::in_words;
-use crate::transfer::device::continuing::past_uses;
+use crate::transfer::device::continuing::{continue_later, past_uses};
 use crate::transfer::device::within;
-use crate::transfer::take::gathering::{Failure, Plan};
+use crate::transfer::take::gathering::{Failure, Finish, Plan};
 use chare_device::DeviceBuffer;
+use chare_layout::Raw;
+use std::fmt;
 use std::sync::Arc;
 
-/// Why memory of another process was not taken.
+/// Why memory of another process, or of another device, was not taken.
 pub(super) enum NotTaken {
     /// It cannot be mapped: it may come in chunks.
     Unmapped(Room),
@@ -26,11 +30,60 @@ impl<F: Into<Failure>> From<F> for NotTaken {
     }
 }
 
+/// Who has lent memory, until all streams here are past it.
+pub(super) enum Owner {
+    /// Another node, which is told.
+    There(Lender),
+    /// This one: the buffer of another device.
+    Here(DeviceBuffer<u8>),
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::There(lender) => lender.node.fmt(out),
+            Self::Here(buffer) => buffer.device().info().fmt(out),
+        }
+    }
+}
+
+/// Brings a buffer of another device of this process into the room, when the streams before it are past it: by one step of the room's device,
+/// or in chunks if it cannot be mapped there.
+pub(super) fn pull(
+    node: &Arc<Node>,
+    (buffer, layout): (DeviceBuffer<u8>, Option<Arc<Raw>>),
+    room: Room,
+    finish: Finish<Arrived>,
+) {
+    let held = node.devices.held(buffer.device()).expect("what is sent is of a device of the node");
+    let ends = &held.streams.ends;
+    if let Err(cause) = buffer.before(ends) {
+        return finish(node, Err(cause.into()));
+    }
+    continue_later(node, ends, move |node, passed| {
+        if let Err(cause) = passed {
+            return finish(node, Err(cause.into()));
+        }
+        let named = match node.devices.sharing.name(&buffer, layout.as_ref(), "a PE of this node") {
+            Ok(named) => named,
+            Err(cause) if cause.is_lost() => return finish(node, Err(cause.into())),
+            Err(_) => return in_chunks(node, (buffer, layout), room, finish),
+        };
+        match take(node, Owner::Here(buffer.clone()), &named, room) {
+            Ok(Plan::Ready(arrived)) => finish(node, Ok(arrived)),
+            Ok(Plan::Begin(begin)) => begin(node, finish),
+            Ok(Plan::Fetch(_)) => unreachable!("mapped memory is not fetched"),
+            Err(NotTaken::Unmapped(room)) => in_chunks(node, (buffer, layout), room, finish),
+            Err(NotTaken::Failed(failure)) => finish(node, Err(failure)),
+        }
+    });
+}
+
 /// Plans the way of an argument from memory that its owner has named: the buffer itself, or a step into the room. The owner is told when
 /// all streams here are past it.
 pub(super) fn take(
     node: &Arc<Node>,
-    owner: Lender,
+    owner: Owner,
     named: &MappedDevice,
     room: Room,
 ) -> Result<Plan<Arrived>, NotTaken> {
@@ -41,28 +94,37 @@ pub(super) fn take(
     };
     let end = named.offset.saturating_add(named.bytes);
     let span = arena.part(named.offset..end).map_err(|error| error.to_string())?;
-    let layout = named.layout.clone().map(|ToldLayout(layout)| layout);
+    let mut layout = named.layout.clone().map(|ToldLayout(layout)| layout);
     if let Some(layout) = &layout {
         layout.check_bounds(named.bytes).map_err(in_words)?;
     }
     let (shown, wanted) = (layout.as_ref().map_or(named.bytes, |layout| layout.bytes()), room.bytes());
     if shown < wanted as u64 {
-        return Err(format!("{} shows {shown} bytes of {wanted} that were asked for", owner.node).into());
+        return Err(format!("{owner} shows {shown} bytes of {wanted} that were asked for").into());
     }
     let weak = Arc::downgrade(node);
     let given = room.into_given().unwrap_or_else(|_| unreachable!("the room is on a device"));
     // Who posted memory for it hears from the step whether it came.
     let whose = given.is_none().then(|| format!("{}, which sent it to {}", named.sender, node.id).into());
-    let release = Release::of(whose, named.bytes, true, move |_| {
-        if let Some(node) = weak.upgrade().filter(|node| !node.has_ended()) {
-            send_done(&node, owner);
+    let release = Release::of(whose, named.bytes, true, move |_| match owner {
+        Owner::There(lender) => {
+            if let Some(node) = weak.upgrade().filter(|node| !node.has_ended()) {
+                send_done(&node, lender);
+            }
         }
+        Owner::Here(buffer) => drop(buffer),
     });
     let over = past_uses(node, device.clone(), release);
     // SAFETY: the owner writes its buffer again when it has been told, which is when the uses are over; what was written before, its
     // streams were past when it named the memory.
     let buffer = unsafe { DeviceBuffer::foreign(&device, span, over) }.map_err(Failure::Device)?;
-    node.devices.held(&device).expect("rooms are on devices of the node").ways.mapped.add_shared(1);
+    let ways = &node.devices.held(&device).expect("rooms are on devices of the node").ways;
+    let is_peer = named.uuid != device.info().uuid.0;
+    if is_peer { &ways.peers } else { &ways.mapped }.add_shared(1);
+    if is_peer && given.is_none() && layout.is_none() {
+        // A view would have each use of it go from device to device: it is brought here, as what a layout selects is.
+        layout = Some(Raw::bytes_of(named.bytes).map(Arc::new).map_err(in_words)?);
+    }
     let leaving = LeavingDevice { buffer, layout, release: None };
     Ok(match given {
         None => within::receive(node, leaving)?,

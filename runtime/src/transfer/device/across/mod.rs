@@ -4,6 +4,7 @@
 //! device -> outflow -> chunks in pinned memory -> [network] -> inflow -> device or host      another node, or another device of this one
 //! host   -> feed ----> chunks in pinned memory ------------> inflow -> device                host memory, wherever it came from
 //! device -> arena that both map ---------------------------> view, or one step               two processes of one host
+//! device -> arena that the other device maps --------------> one step of that device          two devices of one host that reach each other
 //! device -------------------------------------> [network] ------------> device               where the network registers memory of devices
 //! ```
 //! 1. LRTS knows memory of devices only as what a network may register ([`direct`]). Where it does not, a chunk is pinned memory of the host, lent to the other node as a nocopy argument is, so all paths of the network
@@ -38,10 +39,13 @@ use crate::model::nocopy::{
 use crate::node::Node;
 use crate::node::devices::{Lent, Sender};
 use crate::pe::Pe;
-use crate::transfer::take::gathering::{Failure, Fetch, Plan};
+use crate::transfer::take::gathering::{Failure, Fetch, Finish, Plan};
 use crate::transfer::take::receive;
 use crate::transfer::take::remote_memory::{self, fetch};
+use crate::transfer::ways::{self, Way};
 use asking::ask;
+use chare_device::DeviceBuffer;
+use chare_layout::Raw;
 use feed::Feed;
 use inflow::Inflow;
 use outflow::{Outflow, Sink};
@@ -110,14 +114,40 @@ pub(in crate::transfer::device) fn plan(
             if let Some(release) = &release {
                 release.take(room.bytes() as u64);
             }
-            let lent = lend(node, buffer, release);
-            Ok(Plan::Begin(Box::new(move |node, finish| {
-                let bytes = room.bytes() as u64;
-                let inflow = Inflow::begin(node, room, &[legs::HERE], finish);
-                Outflow::begin(node, (lent, layout), bytes, Sink::Here(inflow));
+            let lent = (lend(node, buffer, release), layout);
+            let is_pulled = is_pulled(node, &lent.0, &room);
+            Ok(Plan::Begin(Box::new(move |node, finish| match is_pulled {
+                true => mapped::pull(node, lent, room, finish),
+                false => in_chunks(node, lent, room, finish),
             })))
         }
     }
+}
+
+/// Whether the device of a room is to copy a buffer of another device of this process by itself.
+fn is_pulled(node: &Node, buffer: &DeviceBuffer<u8>, room: &Room) -> bool {
+    let owner = buffer.device().info();
+    let reaches = room.device().is_some_and(|device| device.reaches(owner.uuid));
+    let is_adopted = buffer.arena().is_adopted();
+    if reaches && is_adopted {
+        let who = format!("{}, which sent it within {}", sender(), node.id);
+        answering::tell_of_adopted(node, room.bytes() as u64, &who);
+    }
+    let is_mapped = reaches && owner.is_exportable && !is_adopted;
+    let pulls = || room.pulls(node, &[legs::HERE]);
+    ways::across_devices(room.bytes(), true, is_mapped, pulls, || false).way == Way::DeviceMapped
+}
+
+/// Has a buffer of a device of this process go by way of the host.
+fn in_chunks(
+    node: &Arc<Node>,
+    lent: (DeviceBuffer<u8>, Option<Arc<Raw>>),
+    room: Room,
+    finish: Finish<Arrived>,
+) {
+    let bytes = room.bytes() as u64;
+    let inflow = Inflow::begin(node, room, &[legs::HERE], finish);
+    Outflow::begin(node, lent, bytes, Sink::Here(inflow));
 }
 
 /// Brings an argument of another node into memory of the host, then runs `then`.
