@@ -9,7 +9,7 @@
 typedef unsigned long long u64;
 typedef long long i64;
 
-// As in `src/launch/mod.rs`; places are counted from address zero, or from those that a launch is given.
+// As in `src/launch/sections.rs`; places are counted from address zero, or from those that a launch is given.
 struct Loop {
     u64 count;
     i64 source;

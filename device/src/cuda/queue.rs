@@ -5,7 +5,7 @@
 use crate::backend::{Call, Kernel, Queue, Rows, Signal, Step};
 use crate::cuda::context::Context;
 use crate::cuda::kept::Kept;
-use crate::cuda::kernels::{Kernels, gathered};
+use crate::cuda::kernels::{Kernels, at, gathered};
 use crate::cuda::mapped::Mapped;
 use crate::cuda::signal::CudaSignal;
 use crate::cuda::sys::{Code, Stream};
@@ -70,7 +70,7 @@ impl CudaQueue {
         for Step { plan, from, to } in &steps {
             let bases = (from.address(), to.address());
             let ready = self.tables.find(plan, self, &map)?;
-            singles.extend(ready.singles.iter().map(|single| single.at(bases)));
+            singles.extend(ready.singles.iter().map(|single| at(*single, bases)));
             if let Some(table) = ready.table.clone() {
                 tabled.push((ready, table, bases));
             }

@@ -8,12 +8,8 @@
 
 pub(crate) mod sections;
 
-use crate::launch::sections::{PIECE_BYTES_MAX, Section};
-use bytemuck::{Pod, Zeroable};
+use crate::launch::sections::{Job, LOOPS_MAX, Nest, PIECE_BYTES_MAX, Piece, Section};
 use chare_layout::{Copies, Pair, Plan};
-
-/// Loops of a nest that the kernel takes. As in `kernels/step.cu`.
-const LOOPS_MAX: usize = 6;
 
 /// Longer blocks are cut. A multiple of the longest word; eight words for each lane of the widest team. An estimate, as well.
 pub(crate) const BLOCK_BYTES_MAX: u64 = 4096;
@@ -23,45 +19,6 @@ const LAUNCHES_MAX: usize = 16;
 
 /// Nests of fewer blocks are pieces, in a table: a nest takes as many bytes of it as so many pieces.
 const JOB_BLOCKS_MIN: u64 = (size_of::<Job>() / PIECE_BYTES_MAX) as u64;
-
-/// One loop, as the kernel reads it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
-pub(crate) struct Loop {
-    pub(crate) count: u64,
-    pub(crate) source: i64,
-    pub(crate) target: i64,
-}
-
-/// Blocks in loops, as the kernel reads them. Places are counted from the first bytes of two buffers, or from address zero.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub(crate) struct Nest {
-    pub(crate) source: i64,
-    pub(crate) target: i64,
-    pub(crate) block: u64,
-    /// Blocks of all loops.
-    pub(crate) blocks: u64,
-    loops: u64,
-    each: [Loop; LOOPS_MAX],
-}
-
-/// One nest of a table, as the kernel reads it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(crate) struct Job {
-    /// Blocks of all nests before it.
-    pub(crate) first: u64,
-    pub(crate) nest: Nest,
-}
-
-/// One block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) source: i64,
-    pub(crate) target: i64,
-    pub(crate) bytes: u64,
-}
 
 /// What a stream is given without a table.
 #[derive(Debug, Clone, Copy)]
@@ -77,43 +34,6 @@ pub(crate) struct Launches {
     /// What is launched with a part of the table each.
     pub(crate) sections: Vec<Section>,
     pub(crate) table: Vec<u8>,
-}
-
-impl Nest {
-    /// A block in at most [`LOOPS_MAX`] loops.
-    pub(crate) fn new(first: Piece, loops: &[Pair]) -> Self {
-        let mut each = [Loop::default(); LOOPS_MAX];
-        for (place, pair) in each.iter_mut().zip(loops) {
-            *place = Loop { count: pair.count, source: pair.source, target: pair.target };
-        }
-        let blocks = loops.iter().map(|pair| pair.count).product();
-        let Piece { source, target, bytes: block } = first;
-        Self { source, target, block, blocks, loops: loops.len() as u64, each }
-    }
-
-    /// Those around its blocks, outermost first.
-    pub(crate) fn loops(&self) -> &[Loop] {
-        &self.each[..self.loops as usize]
-    }
-
-    /// The bits of all its places, strides and lengths, by which the longest word is chosen.
-    pub(crate) fn grain(&self) -> u64 {
-        let strides = self.loops().iter().fold(0, |ored, one| ored | one.source | one.target);
-        (self.source | self.target | strides) as u64 | self.block
-    }
-}
-
-impl Piece {
-    /// As [`Nest::grain`].
-    pub(crate) fn grain(&self) -> u64 {
-        (self.source | self.target) as u64 | self.bytes
-    }
-
-    /// What is left of it.
-    fn behind(self, done: u64) -> Self {
-        let moved = |place: i64| place + done as i64;
-        Self { source: moved(self.source), target: moved(self.target), bytes: self.bytes - done }
-    }
 }
 
 impl Launches {

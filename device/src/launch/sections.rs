@@ -1,12 +1,16 @@
-//! Sections of a table: nests, or pieces, that one launch takes, and how wide its teams are.
+//! Sections of a table: nests of blocks, or single pieces, that one launch takes, and how wide its teams are.
 //!
 //! 1. A team has as many lanes as its longest block has words: blocks of one section are about as long as each other, unless they are few.
 //! 2. A piece takes 4 bytes of the table for each place, and 4 for its length; what can be computed from the piece's number takes none, such
 //!    as the places on the side that is one piece of memory, and lengths that are all the same.
 //! 3. Places of a section lie within 2^32 bytes of its first; further ones are another section's.
 
-use super::{Job, Nest, Piece};
+use bytemuck::{Pod, Zeroable};
+use chare_layout::Pair;
 use std::collections::BTreeMap;
+
+/// Loops of a nest that the kernel takes. As in `kernels/step.cu`.
+pub(super) const LOOPS_MAX: usize = 6;
 
 /// Bytes of a table that a piece takes at most.
 pub(super) const PIECE_BYTES_MAX: usize = 12;
@@ -20,6 +24,45 @@ const LANE_BITS_MAX: u32 = 5;
 /// Fewer blocks have no section for their width: no more threads than a small device runs at once, whatever their teams have. An estimate, which no
 /// device has judged yet.
 const SECTION_BLOCKS_MIN: u64 = 1024;
+
+/// One loop, as the kernel reads it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
+pub(crate) struct Loop {
+    pub(crate) count: u64,
+    pub(crate) source: i64,
+    pub(crate) target: i64,
+}
+
+/// Blocks in loops, as the kernel reads them. Places are counted from the first bytes of two buffers, or from address zero.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub(crate) struct Nest {
+    pub(crate) source: i64,
+    pub(crate) target: i64,
+    pub(crate) block: u64,
+    /// Blocks of all loops.
+    pub(crate) blocks: u64,
+    loops: u64,
+    each: [Loop; LOOPS_MAX],
+}
+
+/// One nest of a table, as the kernel reads it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Job {
+    /// Blocks of all nests before it.
+    pub(crate) first: u64,
+    pub(crate) nest: Nest,
+}
+
+/// One block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) source: i64,
+    pub(crate) target: i64,
+    pub(crate) bytes: u64,
+}
 
 /// What one launch takes of a table.
 #[derive(Debug)]
@@ -57,6 +100,43 @@ pub(crate) struct Pieces {
     pub(crate) count: u64,
     /// The bits of all places and lengths.
     pub(crate) grain: u64,
+}
+
+impl Nest {
+    /// A block in at most [`LOOPS_MAX`] loops.
+    pub(crate) fn new(first: Piece, loops: &[Pair]) -> Self {
+        let mut each = [Loop::default(); LOOPS_MAX];
+        for (place, pair) in each.iter_mut().zip(loops) {
+            *place = Loop { count: pair.count, source: pair.source, target: pair.target };
+        }
+        let blocks = loops.iter().map(|pair| pair.count).product();
+        let Piece { source, target, bytes: block } = first;
+        Self { source, target, block, blocks, loops: loops.len() as u64, each }
+    }
+
+    /// Those around its blocks, outermost first.
+    pub(crate) fn loops(&self) -> &[Loop] {
+        &self.each[..self.loops as usize]
+    }
+
+    /// The bits of all its places, strides and lengths, by which the longest word is chosen.
+    pub(crate) fn grain(&self) -> u64 {
+        let strides = self.loops().iter().fold(0, |ored, one| ored | one.source | one.target);
+        (self.source | self.target | strides) as u64 | self.block
+    }
+}
+
+impl Piece {
+    /// As [`Nest::grain`].
+    pub(crate) fn grain(&self) -> u64 {
+        (self.source | self.target) as u64 | self.bytes
+    }
+
+    /// What is left of it.
+    pub(super) fn behind(self, done: u64) -> Self {
+        let moved = |place: i64| place + done as i64;
+        Self { source: moved(self.source), target: moved(self.target), bytes: self.bytes - done }
+    }
 }
 
 /// The longest word that all bits allow, as a power of two.

@@ -5,8 +5,8 @@
 #![expect(unsafe_code, reason = "copies between memory of the device, and shows it to closures")]
 
 use crate::backend::{Call, Kernel, Rows, Step};
-use crate::launch::sections::{Section, word_bits};
-use crate::launch::{Job, Loop, Nest, Piece, Single};
+use crate::launch::Single;
+use crate::launch::sections::{Job, Loop, Nest, Piece, Section, word_bits};
 use crate::memory::span::Span;
 use crate::software::faults::Chances;
 use crate::software::mapped::working_address;

@@ -5,7 +5,9 @@
 //!    opens the way for its first message to the other; the receiving end goes through the mailbox, like a message.
 //! 2. Work from any other thread goes through the mailbox, and so does a message of which the sender says when it is to run: it has a lane
 //!    of its own, which the PE empties whenever it looks, so that the run queue sorts what is in it. No flood of others is before it.
-//! 3. Whoever runs the PE says once how the PE is woken: a thread unparks, a driver of many PEs notes whom to run.
+//! 3. A thread of a device's driver must not be the one that drops the node, nor anything that has a share in a device: it holds [`Reports`]
+//!    alone, and leaves the number of work that the node keeps.
+//! 4. Whoever runs the PE says once how the PE is woken: a thread unparks, a driver of many PEs notes whom to run.
 
 use super::credit::Cost;
 use super::way::Receiver;
@@ -14,7 +16,10 @@ use crate::base::sleep::{Sleep, Sleeper};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
 use crate::model::ids::{BegunCall, TaskKey};
+use chare_lrts::Token;
+use chare_lrts::reach::Reach;
 use crossbeam_queue::SegQueue;
+use crossbeam_utils::CachePadded;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
@@ -225,6 +230,52 @@ impl Mailbox {
             sleep();
         }
         self.sleep.end();
+    }
+}
+
+/// Numbers of work that can go on, left by threads which are no PE's, and how PEs are woken for it. It may outlive the node: nothing in it
+/// is of the program's or of a device.
+pub(crate) struct Reports {
+    over: SegQueue<Token>,
+    mailboxes: Box<[Arc<CachePadded<Mailbox>>]>,
+    wake_network: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Reports {
+    pub(super) fn new(mailboxes: &[Arc<CachePadded<Mailbox>>], network: &Reach) -> Self {
+        let wake_network = Box::new(network.wake_from_elsewhere());
+        Self { over: SegQueue::new(), mailboxes: mailboxes.into(), wake_network }
+    }
+
+    /// Leaves a number to whichever PE looks at the network next; wakes a PE if all sleep.
+    pub(crate) fn leave(&self, token: Token) {
+        self.over.push(token);
+        wake_one(&self.mailboxes, &self.wake_network);
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.over.is_empty()
+    }
+
+    pub(super) fn take(&self) -> Option<Token> {
+        self.over.pop()
+    }
+}
+
+/// Wakes a PE that is parked, or all that sleep if none is.
+pub(super) fn wake_one(mailboxes: &[Arc<CachePadded<Mailbox>>], wake_network: impl Fn()) {
+    if !mailboxes.iter().any(|mailbox| mailbox.wake_parked()) {
+        wake_sleepers(mailboxes, wake_network);
+    }
+}
+
+/// Wakes all that sleep.
+pub(super) fn wake_sleepers(mailboxes: &[Arc<CachePadded<Mailbox>>], wake_network: impl Fn()) {
+    for mailbox in mailboxes {
+        if mailbox.wake() == Wake::Network {
+            wake_network();
+        }
     }
 }
 

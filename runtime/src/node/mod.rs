@@ -57,7 +57,7 @@ use ledger::Ledger;
 use lending::deregistrations::Deregistrations;
 use lending::known_layouts::KnownLayouts;
 use lending::transfers::Transfers;
-use mailbox::Mailbox;
+use mailbox::{Mailbox, Reports};
 use posted_calls::PostedCalls;
 use seeds::Seeds;
 use std::any::Any;
@@ -66,7 +66,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use timeline::Writing;
-use waking::Reports;
 use ways_taken::WaysTaken;
 
 /// Function that polls the network on behalf of a PE that waits for it, and returns whether anything happened. The floors above give it

@@ -1,10 +1,7 @@
 //! Work left for PEs of a node, and PEs woken for it: messages, callbacks that are fired outside any entry, and what is put off because it
 //! takes too long for the thread that takes arrivals, or comes from threads that are no PE's.
-//!
-//! A thread of a driver must not be the one that drops the node, nor anything that has a share in a device: it holds [`Reports`] alone, and
-//! what it reports is the number of work that the node keeps.
 
-use super::mailbox::{Begin, Mailbox, Wake, Work};
+use super::mailbox::{Begin, Wake, Work, wake_one, wake_sleepers};
 use super::{Node, PutOff};
 use crate::base::counters::Counter;
 use crate::model::arguments::Arguments;
@@ -13,47 +10,7 @@ use crate::model::callback::{ErasedCallback, Goal};
 use crate::model::envelope::{Body, Envelope, Fired};
 use crate::model::ids::PeId;
 use crate::node::credit::Cost;
-use chare_lrts::Token;
-use chare_lrts::reach::Reach;
-use crossbeam_queue::SegQueue;
-use crossbeam_utils::CachePadded;
 use std::sync::Arc;
-
-/// Numbers of work that can go on, left by threads which are no PE's, and how PEs are woken for it. It may outlive the node: nothing in it
-/// is of the program's or of a device.
-pub(crate) struct Reports {
-    over: SegQueue<Token>,
-    mailboxes: Box<[Arc<CachePadded<Mailbox>>]>,
-    wake_network: Box<dyn Fn() + Send + Sync>,
-}
-
-impl Reports {
-    pub(super) fn new(mailboxes: &[Arc<CachePadded<Mailbox>>], network: &Reach) -> Self {
-        let wake_network = Box::new(network.wake_from_elsewhere());
-        Self { over: SegQueue::new(), mailboxes: mailboxes.into(), wake_network }
-    }
-
-    /// Leaves a number to whichever PE looks at the network next; wakes a PE if all sleep.
-    pub(crate) fn leave(&self, token: Token) {
-        self.over.push(token);
-        wake_one(&self.mailboxes, &self.wake_network);
-    }
-}
-
-/// Wakes a PE that is parked, or all that sleep if none is.
-fn wake_one(mailboxes: &[Arc<CachePadded<Mailbox>>], wake_network: impl Fn()) {
-    if !mailboxes.iter().any(|mailbox| mailbox.wake_parked()) {
-        wake_sleepers(mailboxes, wake_network);
-    }
-}
-
-fn wake_sleepers(mailboxes: &[Arc<CachePadded<Mailbox>>], wake_network: impl Fn()) {
-    for mailbox in mailboxes {
-        if mailbox.wake() == Wake::Network {
-            wake_network();
-        }
-    }
-}
 
 impl Node {
     /// Leaves work for a PE of this node, from any thread; a PE uses its outbox instead, which is quicker.
@@ -120,7 +77,7 @@ impl Node {
     /// Whether work was put off.
     #[inline]
     pub(crate) fn has_put_off(&self) -> bool {
-        !(self.put_off.is_empty() && self.reports.over.is_empty())
+        !(self.put_off.is_empty() && self.reports.is_empty())
     }
 
     /// Does the work that was put off; returns whether there was any.
@@ -131,7 +88,7 @@ impl Node {
         }
         let put_off = std::iter::from_fn(|| self.put_off.pop()).map(|work| work(self)).count();
         // None, if the job has ended meanwhile.
-        let awaited = std::iter::from_fn(|| self.reports.over.pop());
+        let awaited = std::iter::from_fn(|| self.reports.take());
         let gone_on = awaited.filter_map(|token| self.devices.awaited.take_back(token));
         put_off + gone_on.map(|go_on| go_on(self, Ok(()))).count() > 0
     }

@@ -3,8 +3,8 @@
 #![expect(unsafe_code, reason = "launches kernels with the arguments that they take")]
 
 use crate::cuda::sys::{Code, Function, Module, Stream};
-use crate::launch::sections::{Nests, Pieces, Section, lane_bits, word_bits};
-use crate::launch::{BLOCK_BYTES_MAX, Launches, Nest, Piece, Single, sections};
+use crate::launch::sections::{Nest, Nests, Piece, Pieces, Section, lane_bits, word_bits};
+use crate::launch::{BLOCK_BYTES_MAX, Launches, Single, sections};
 use std::ffi::{CStr, c_void};
 
 /// Threads of a block.
@@ -79,7 +79,7 @@ impl Kernels {
     /// # Safety
     /// As for [`Stream::launch`], for what it names.
     pub(crate) unsafe fn launch(&self, on: &Stream, single: &Single, bases: Bases) -> Result<(), Code> {
-        match single.at(bases) {
+        match at(*single, bases) {
             // SAFETY: the caller's promise.
             Single::Copy(Piece { source, target, bytes }) => unsafe {
                 on.copy(source as u64, target as u64, bytes)
@@ -183,20 +183,19 @@ impl PiecesArgument {
     }
 }
 
-impl Single {
-    /// The same between two addresses.
-    pub(crate) fn at(self, (source, target): Bases) -> Self {
-        let (source, target) = (source as i64, target as i64);
-        match self {
-            Self::Copy(Piece { source: from, target: to, bytes }) => {
-                let (source, target) = (from.wrapping_add(source), to.wrapping_add(target));
-                Self::Copy(Piece { source, target, bytes })
-            }
-            Self::Nest(mut nest) => {
-                nest.source = nest.source.wrapping_add(source);
-                nest.target = nest.target.wrapping_add(target);
-                Self::Nest(nest)
-            }
+/// The same between two addresses.
+pub(crate) fn at(single: Single, (source, target): Bases) -> Single {
+    let (source, target) = (source as i64, target as i64);
+    match single {
+        Single::Copy(mut piece) => {
+            piece.source = piece.source.wrapping_add(source);
+            piece.target = piece.target.wrapping_add(target);
+            Single::Copy(piece)
+        }
+        Single::Nest(mut nest) => {
+            nest.source = nest.source.wrapping_add(source);
+            nest.target = nest.target.wrapping_add(target);
+            Single::Nest(nest)
         }
     }
 }

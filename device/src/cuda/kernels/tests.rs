@@ -2,9 +2,9 @@
 
 #![expect(unsafe_code, reason = "calls kernels that a C++ compiler made for the host")]
 
-use super::{Bases, PiecesArgument, Shape, THREADS, gathered};
-use crate::launch::sections::Section;
-use crate::launch::{Job, Launches, Nest, Single};
+use super::{Bases, PiecesArgument, Shape, THREADS, at, gathered};
+use crate::launch::sections::{Job, Nest, Section};
+use crate::launch::{Launches, Single};
 use chare_layout::{LayoutError, Plan, Raw};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -86,7 +86,7 @@ impl Host {
     /// # Safety
     /// What the launch reads may be read, and what it writes written.
     unsafe fn carry_out(&self, single: &Single, bases: Bases) {
-        match single.at(bases) {
+        match at(*single, bases) {
             // SAFETY: the caller's promise.
             Single::Copy(piece) => unsafe {
                 let (source, target) = (piece.source as *const u8, piece.target as *mut u8);
@@ -381,7 +381,7 @@ fn check_fused(host: &Host, both: &[(Raw, Raw)], misaligned: usize) -> usize {
     let (mut singles, mut launched) = (Vec::new(), 0);
     for (plan, bases) in plans.iter().zip(addresses) {
         let launches = Launches::of(plan);
-        singles.extend(launches.singles.iter().map(|single| single.at(bases)));
+        singles.extend(launches.singles.iter().map(|single| at(*single, bases)));
         launched += launches.sections.len();
         // SAFETY: as above, for the other targets.
         unsafe { host.carry_out_all(&Launches { singles: Vec::new(), ..launches }, bases) };

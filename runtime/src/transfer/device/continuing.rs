@@ -85,15 +85,14 @@ mod tests {
     use crate::Job;
     use crate::pe::Pe;
     use chare_device::{Priority, Software};
-    use std::sync::mpsc::channel;
-    use std::thread;
+    use std::sync::mpsc::{Sender, channel};
 
-    /// Says which thread drops it.
-    struct Dropped(std::sync::mpsc::Sender<Option<String>>);
+    /// Says that it is dropped.
+    struct Dropped(Sender<()>);
 
     impl Drop for Dropped {
         fn drop(&mut self) {
-            let _ = self.0.send(thread::current().name().map(str::to_owned));
+            let _ = self.0.send(());
         }
     }
 
@@ -113,8 +112,7 @@ mod tests {
             async { crate::exit(0) }
         });
         assert_eq!(code.expect("the job runs"), 0);
-        let by = dropped.recv_timeout(std::time::Duration::from_secs(60)).expect("it goes with the job");
-        assert_ne!(by.as_deref(), Some("software-stream"));
+        dropped.try_recv().expect("it has gone with the job");
         open.send(()).expect("the stream waits for it");
         stream.call(move || past.send(()).expect("somebody waits")).expect("it takes orders");
         passed.recv().expect("the number of what is gone harms nobody");

@@ -3,7 +3,7 @@
 
 #![expect(unsafe_code, reason = "uses memory of a device that somebody else has lent")]
 
-use super::in_chunks;
+use super::outflow::in_chunks;
 use super::room::Room;
 use super::saying::send_done;
 use crate::model::nocopy::{Arrived, LeavingDevice, Lender, MappedDevice, Release, ToldLayout};

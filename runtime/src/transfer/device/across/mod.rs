@@ -39,16 +39,14 @@ use crate::model::nocopy::{
 use crate::node::Node;
 use crate::node::devices::{Lent, Sender};
 use crate::pe::Pe;
-use crate::transfer::take::gathering::{Failure, Fetch, Finish, Plan};
+use crate::transfer::take::gathering::{Failure, Fetch, Plan};
 use crate::transfer::take::receive;
 use crate::transfer::take::remote_memory::{self, fetch};
 use crate::transfer::ways::{self, Way};
 use asking::ask;
 use chare_device::DeviceBuffer;
-use chare_layout::Raw;
 use feed::Feed;
-use inflow::Inflow;
-use outflow::{Outflow, Sink};
+use outflow::in_chunks;
 use room::Room;
 use std::sync::Arc;
 
@@ -136,18 +134,6 @@ fn is_pulled(node: &Node, buffer: &DeviceBuffer<u8>, room: &Room) -> bool {
     let is_mapped = reaches && owner.is_exportable && !is_adopted;
     let pulls = || room.pulls(node, &[legs::HERE]);
     ways::across_devices(room.bytes(), true, is_mapped, pulls, || false).way == Way::DeviceMapped
-}
-
-/// Has a buffer of a device of this process go by way of the host.
-fn in_chunks(
-    node: &Arc<Node>,
-    lent: (DeviceBuffer<u8>, Option<Arc<Raw>>),
-    room: Room,
-    finish: Finish<Arrived>,
-) {
-    let bytes = room.bytes() as u64;
-    let inflow = Inflow::begin(node, room, &[legs::HERE], finish);
-    Outflow::begin(node, lent, bytes, Sink::Here(inflow));
 }
 
 /// Brings an argument of another node into memory of the host, then runs `then`.

@@ -5,14 +5,15 @@
 use super::inflow::Inflow;
 use super::legs;
 use super::pinned::landed_memory;
+use super::room::Room;
 use super::saying::{send_chunk, send_refusal};
-use crate::model::nocopy::Release;
+use crate::model::nocopy::{Arrived, Release};
 use crate::node::Node;
 use crate::node::devices::staging::NoRoom;
 use crate::node::devices::{Held, Sender};
 use crate::transfer::copy::laid_out::in_words;
 use crate::transfer::device::continuing::continue_later;
-use crate::transfer::take::gathering::Failure;
+use crate::transfer::take::gathering::{Failure, Finish};
 use chare_device::{Choice, DeviceBuffer, DeviceError, Facts, Landed, Pinned, Stream, Way};
 use chare_layout::{Plan, Raw};
 use chare_lrts::clock;
@@ -227,6 +228,18 @@ impl Outflow {
             fail(node, &self.to, failure);
         }
     }
+}
+
+/// Brings a buffer of a device of this process into a room, by way of the host.
+pub(super) fn in_chunks(
+    node: &Arc<Node>,
+    lent: (DeviceBuffer<u8>, Option<Arc<Raw>>),
+    room: Room,
+    finish: Finish<Arrived>,
+) {
+    let bytes = room.bytes() as u64;
+    let inflow = Inflow::begin(node, room, &[legs::HERE], finish);
+    Outflow::begin(node, lent, bytes, Sink::Here(inflow));
 }
 
 /// Ends the job, unless who asked is to hear of it: at the owner who sent the argument is known, elsewhere who receives it.
