@@ -8,7 +8,7 @@
 use chare::ArrayOptions;
 use chare::prelude::*;
 use chare_examples::ddtbench::{Kernel, kernels};
-use chare_examples::pair::partner;
+use chare_examples::partner;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use std::time::Instant;

@@ -2,7 +2,7 @@
 
 use chare::NodeId;
 use chare_examples::ddtbench::Kernel;
-use chare_examples::pair::partner;
+use chare_examples::partner;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

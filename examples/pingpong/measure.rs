@@ -8,7 +8,7 @@ use crate::report::{Header, Report, Row};
 use crate::round::{Mode, Outcome, Round};
 use crate::tables::Iterations;
 use chare::{NodeId, devices};
-use chare_examples::pair::partner;
+use chare_examples::partner;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::error::Error;
 

@@ -4,7 +4,7 @@ use crate::player::Players;
 use crate::round::{Mode, Round, Way};
 use chare::Program;
 use chare_benches::tell;
-use chare_examples::pair::partner;
+use chare_examples::partner;
 use clap::Parser;
 use std::process::ExitCode;
 
