@@ -4,7 +4,7 @@ use super::balanced::balanced;
 use super::every_path::on_every_path;
 use super::{SHAPES, somewhere};
 use chare::prelude::*;
-use chare::{ThisInSyncs, ThisMigrant};
+use chare::{Again, ThisInSyncs, ThisMigrant};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -159,17 +159,18 @@ impl Host {
     }
 }
 
-/// Is kept by the host of its PE.
+/// Is kept by the host of its PE: by a handle alone, or also by an entry that may be called again.
 #[derive(Serialize, Deserialize)]
 struct Guest {
     hosts: HostProxy,
+    has_come: bool,
 }
 
 #[chare(array, migrate)]
 impl Guest {
     #[entry]
     fn new(hosts: HostProxy) -> Self {
-        Self { hosts }
+        Self { hosts, has_come: false }
     }
 
     #[entry]
@@ -177,6 +178,21 @@ impl Guest {
         let hosts = this.with(|guest| guest.hosts.clone());
         hosts.local().keep(this);
     }
+
+    #[entry]
+    async fn stay(this: Again<Self>, done: Callback<()>) {
+        let (hosts, is_first) =
+            this.with(|guest| (guest.hosts.clone(), !std::mem::replace(&mut guest.has_come, true)));
+        if is_first {
+            hosts.local().keep(This::clone(&this));
+        }
+        this.at_rest(this.when(Self::depart)).await;
+        this.with(|guest| guest.has_come = false);
+        done.send(());
+    }
+
+    #[entry(awaited)]
+    fn depart();
 
     #[entry]
     fn leave(&mut self, to: PeId) {
@@ -190,13 +206,18 @@ impl Guest {
 }
 
 #[test]
-fn quiescence_waits_for_one_whose_last_handle_was_dropped() {
+fn quiescence_waits_for_one_of_which_a_handle_was_dropped() {
     on_every_path(&SHAPES, || async {
         let hosts = HostProxy::create();
         let guest = GuestProxy::create(1, hosts.clone()).at(0);
-        for _ in 0..4 {
+        for stays in [false, true, false, true] {
             let from = guest.place().await;
-            guest.come();
+            let (gone, done) = chare::future();
+            if stays {
+                guest.stay(done)
+            } else {
+                guest.come()
+            }
             chare::quiescence().await;
             let to = somewhere();
             guest.leave(to);
@@ -205,6 +226,10 @@ fn quiescence_waits_for_one_whose_last_handle_was_dropped() {
             hosts.on(from).let_go();
             chare::quiescence().await;
             assert_eq!(guest.place().await, to, "quiescence was told before it had moved");
+            if stays {
+                guest.depart();
+                gone.await;
+            }
         }
     });
 }

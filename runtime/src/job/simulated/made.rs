@@ -48,7 +48,7 @@ pub(super) struct Made {
     pub(super) wires: Arc<Wires>,
     /// Which of the districts of the wires these nodes are.
     pub(super) district: u32,
-    /// Time within which nothing that happens at a node is felt at others, in nanoseconds.
+    /// Time within which one node after the other may go on, in nanoseconds; 1 where they may not.
     pub(super) lookahead: u64,
     /// The time of their devices.
     pub(super) devices: VirtualTime,
@@ -64,6 +64,7 @@ pub(super) struct Made {
 fn lookahead(shape: &Shape, has_devices: bool) -> Result<u64, String> {
     let refuse = |what: &str| Err(format!("several threads drive a simulated job only {what}"));
     match shape.network {
+        _ if shape.nodes == 1 => Ok(1),
         None => refuse("where a model describes its network (`+model`): chance is drawn by one"),
         Some(network) if network.least_latency_ns() == 0 => {
             refuse("where messages are on their way for some time: give the model's `L` a value")

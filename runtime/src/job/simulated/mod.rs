@@ -35,8 +35,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A job whose nodes run on the calling thread, or on [a few](Self::threads), on a simulated network and in virtual time: the same seed, the same run, whatever the machine
-/// does.
+/// A job whose nodes run on the calling thread, or on [a few](Self::threads), on a simulated network and in virtual time: the same seed, the
+/// same run, whatever the machine does.
 ///
 /// The program is the same as for a real job, and so is the runtime below it: its scheduler, its services, flow control and zero-copy run
 /// as they are. The seed decides how long each frame is on its way (so in which order messages arrive), how long entries take, what the
@@ -312,7 +312,9 @@ impl Simulation {
     }
 
     pub(crate) fn run_main(self, main: Main) -> Simulated {
-        let world::End { result, time, messages, log, marks } = world::run(&self.shape, &self.options, main);
+        let end = world::run(&self.shape, &self.options, main);
+        let time = end.time();
+        let world::End { result, messages, log, marks, .. } = end;
         Simulated { result, time, messages, log, marks }
     }
 

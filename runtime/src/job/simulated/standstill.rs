@@ -37,9 +37,15 @@ pub(super) struct Standstill {
 }
 
 impl Standstill {
-    /// Whether so long or so many events have passed since messages were counted that they are to be counted again.
-    pub(super) fn is_due(&self, now: u64, events: u64, pes: usize) -> bool {
-        now - self.counted_at >= TIME.as_nanos() as u64 || events - self.counted_events >= EVENTS * pes as u64
+    /// Whether so long or so many events have passed since messages were counted that they are counted again, now: for all threads, since each
+    /// asks this with the same numbers.
+    pub(super) fn falls_due(&mut self, now: u64, events: u64, pes: usize) -> bool {
+        let (time, much) = (now - self.counted_at, events - self.counted_events);
+        let is_due = time >= TIME.as_nanos() as u64 || much >= EVENTS * pes as u64;
+        if is_due {
+            (self.counted_at, self.counted_events) = (now, events);
+        }
+        is_due
     }
 
     /// What a thread says of its nodes where the job may stand still.
@@ -60,8 +66,7 @@ impl Standstill {
 
     /// Takes the messages that were counted; returns whether the job goes on: because some were sent or are over since, because somebody
     /// sleeps, or because it was asked what waits.
-    pub(super) fn look(&mut self, cast: &Cast<'_>, said: Said, (now, events): (u64, u64)) -> bool {
-        (self.counted_at, self.counted_events) = (now, events);
+    pub(super) fn look(&mut self, cast: &Cast<'_>, said: Said, now: u64) -> bool {
         let moved = std::mem::replace(&mut self.counted, said.counted) != said.counted;
         self.is_asked &= !moved;
         moved || said.sleeps || self.ask(cast, said.stays, now)

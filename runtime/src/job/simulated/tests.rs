@@ -48,6 +48,12 @@ impl Member {
     }
 
     #[entry]
+    async fn rest(_: This<Self>, rested: Callback<()>) {
+        chare::sleep(Duration::from_secs(100)).await;
+        rested.send(());
+    }
+
+    #[entry]
     fn borrow(&mut self, #[nocopy] values: Received<u64>, done: Callback<u64>) {
         done.send(values.iter().sum());
     }
@@ -382,10 +388,26 @@ fn jobs_of_several_threads_end_as_others_do() {
         panic!("on purpose");
     };
     let ends = |outcome: Simulated| (outcome.code().expect_err("it fails").to_string(), outcome.trace_hash());
-    assert_eq!(ends(job().threads(3).run(waits)), ends(job().run(waits)));
-    assert_eq!(ends(job().threads(3).run(fails)), ends(job().run(fails)));
+    for threads in [2, 3, 5] {
+        assert_eq!(ends(job().threads(threads).run(waits)), ends(job().run(waits)));
+        assert_eq!(ends(job().threads(threads).run(fails)), ends(job().run(fails)));
+    }
     let leaves = async || chare::exit(7);
     assert_eq!(job().threads(5).run(leaves).code().expect("it ends well"), 7);
+    // Longer than messages may not move, on a PE of the last thread; and then they move again.
+    let sleeps = async || {
+        let members = MemberProxy::create(10);
+        for _ in 0..3 {
+            let (rested, on_rested) = chare::future();
+            members.at(9).rest(on_rested);
+            rested.await;
+        }
+    };
+    let ends =
+        |outcome: Simulated| (outcome.code().expect("it ends well"), outcome.time(), outcome.trace_hash());
+    let alone = ends(job().run(sleeps));
+    assert!(alone.1 > Duration::from_secs(3 * 100));
+    assert_eq!(ends(job().threads(3).run(sleeps)), alone);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use super::cast::{Actor, Cast, Stage};
 use super::drawn::{Drawn, Shape};
 use super::log::{Log, SimulatedEvent};
 use super::made::{self, Made, with_audit};
-use super::meeting::{Meeting, Said};
+use super::meeting::{BrokenUp, Meeting, Said};
 use super::oracles::Oracles;
 use super::pauses::Pauses;
 use super::standstill::Standstill;
@@ -40,7 +40,8 @@ use chare_lrts::simulated::{Arrival, Chance, Wires};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
-use std::panic::resume_unwind;
+use std::iter;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,7 +66,11 @@ const LOOK_NS: u64 = 50;
 /// The end of a simulated job: how, when, what happened, and the marks that were passed.
 pub(super) struct End {
     pub(super) result: Result<i32, JobError>,
-    pub(super) time: Duration,
+    /// The error of a job that went on only because it was asked what waits.
+    hidden: Option<JobError>,
+    /// When the last PE was over, and when anything happened last.
+    over_at: Option<u64>,
+    latest: u64,
     pub(super) messages: u64,
     pub(super) log: Log,
     pub(super) marks: Vec<(&'static str, u64)>,
@@ -74,7 +79,8 @@ pub(super) struct End {
 impl End {
     /// That of a job of which nothing has happened.
     fn at_once(result: Result<i32, JobError>) -> Self {
-        Self { result, time: Duration::ZERO, messages: 0, log: Log::default(), marks: Vec::new() }
+        let (log, marks) = (Log::default(), Vec::new());
+        Self { result, hidden: None, over_at: None, latest: 0, messages: 0, log, marks }
     }
 
     /// The end of a job at these nodes and at those behind them.
@@ -83,11 +89,27 @@ impl End {
         behind.marks.into_iter().for_each(|(mark, hits)| *marks.entry(mark).or_default() += hits);
         Self {
             result: life::together(self.result, behind.result),
-            time: self.time.max(behind.time),
+            hidden: self.hidden.or(behind.hidden),
+            over_at: self.over_at.max(behind.over_at),
+            latest: self.latest.max(behind.latest),
             messages: self.messages + behind.messages,
             log: self.log.with(behind.log),
             marks: marks.into_iter().collect(),
         }
+    }
+
+    /// The end of the job once all of its nodes are in.
+    fn of_all(mut self, pes: u32) -> Self {
+        if let (Ok(_), Some(hidden)) = (&self.result, self.hidden.take()) {
+            self.result = Err(hidden);
+        }
+        self.log.sort(pes);
+        self
+    }
+
+    /// The virtual time that the job took.
+    pub(super) fn time(&self) -> Duration {
+        Duration::from_nanos(self.over_at.unwrap_or(self.latest))
     }
 }
 
@@ -117,7 +139,7 @@ pub(super) fn run(shape: &Shape, options: &NodeOptions, main: Main) -> End {
             made => End::at_once(made.map(|_| 0)),
         }
     };
-    let mut end = std::thread::scope(|scope| {
+    let ends = std::thread::scope(|scope| {
         let _attendance = meeting.attend();
         let start = |district| {
             let thread = Builder::new().name(format!("district {district}")).stack_size(STACK_BYTES);
@@ -126,13 +148,16 @@ pub(super) fn run(shape: &Shape, options: &NodeOptions, main: Main) -> End {
                 .expect("the machine has room for a thread")
         };
         let others: Vec<_> = (1..threads).map(start).collect();
-        let first = drive(0, Some(main));
-        let others =
-            others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        others.fold(first, End::with)
+        let first = catch_unwind(AssertUnwindSafe(|| drive(0, Some(main))));
+        let others = others.into_iter().map(|other| other.join());
+        iter::once(first).chain(others).collect::<Vec<_>>()
     });
-    end.log.sort(shape.pes);
-    end
+    let (ends, panics): (Vec<_>, Vec<_>) = ends.into_iter().partition(Result::is_ok);
+    // Who had to go since another thread has panicked knows nothing of why.
+    let cause = panics.into_iter().filter_map(Result::err).min_by_key(|panic| panic.is::<BrokenUp>());
+    cause.into_iter().for_each(|panic| resume_unwind(panic));
+    let all = ends.into_iter().flatten().reduce(End::with);
+    all.expect("there is a district").of_all(shape.pes)
 }
 
 /// A simulated job while it runs, or the part of it that one thread drives; see the file's head.
@@ -141,13 +166,16 @@ struct World<'a> {
     district: u32,
     made: &'a Made,
     meeting: &'a Meeting,
-    /// Time within which nothing that happens here is felt at the nodes of other threads, in nanoseconds; alone, one after the other.
+    /// Time within which one node after the other may go on, because nothing that happens meanwhile is felt elsewhere, in nanoseconds; 1 where
+    /// they may not.
     lookahead: u64,
     devices: &'a VirtualTime,
     cast: Cast<'a>,
     /// When each PE has its next turn, each node takes leave, and each is to look at its network.
     agenda: Agenda,
     now: u64,
+    /// The latest that it has been: one node after the other goes on.
+    latest: u64,
     woken: Woken,
     dice: ChaCha8Rng,
     /// Least time of a turn, and how much longer it takes at the most, in nanoseconds; nothing where a model describes the network.
@@ -203,6 +231,7 @@ impl<'a> World<'a> {
             pes: (shape.nodes * shape.pes) as usize,
             cast,
             now: 0,
+            latest: 0,
             woken: Woken::default(),
             dice,
             turn_ns,
@@ -225,13 +254,15 @@ impl<'a> World<'a> {
         while self.go_on() {}
         let made = self.made;
         let messages = made.nodes.iter().map(|node| Sums::of_node(node).sent).sum();
-        let (mut result, time, log) = self.finish();
+        let mut end = self.finish();
+        end.messages = messages;
+        end.marks = made.common.marks();
         let kept = made.nodes.iter().filter(|node| Arc::strong_count(node) > 1).count();
-        if shape.is_audited && result.is_ok() && kept > 0 {
+        if shape.is_audited && end.result.is_ok() && kept > 0 {
             let what = format!("{kept} nodes are kept by something that outlives the job");
-            result = Err(JobError::Audit { what });
+            end.result = Err(JobError::Audit { what });
         }
-        End { result, time, messages, log, marks: made.common.marks() }
+        end
     }
 
     /// Begins the job: PE 0 runs `main`, if it is here, and all others look for work.
@@ -257,7 +288,7 @@ impl<'a> World<'a> {
     /// Lets all happen before the moment at which threads have to meet next, one node after the other; returns whether the job goes on.
     fn go_on(&mut self) -> bool {
         let next = self.next_moment().into_iter().chain(self.wires.take_sent_away(self.district)).min();
-        let said = Said { next, now: self.now, events: self.log.count(), ..Said::NOTHING };
+        let said = Said { next, now: self.latest, events: self.log.count(), ..Said::NOTHING };
         let said = self.meeting.meet(said);
         let Some(begin) = said.next else {
             return self
@@ -279,19 +310,25 @@ impl<'a> World<'a> {
         while let Some((moment, node)) = self.wires.hear_goodbye(self.district, end) {
             self.hear_goodbye(moment, node, end);
         }
-        if !self.standstill.is_due(end, said.events, self.pes) {
+        if !self.standstill.falls_due(end, said.events, self.pes) {
             return true;
         }
-        self.decide(end, |standstill, cast, all| standstill.look(cast, all, (end, said.events)))
+        self.decide(end, |standstill, cast, all| standstill.look(cast, all, end))
     }
 
     /// Has whoever drives the first node decide whether the job goes on, by what all say of theirs. For all it is the same time then.
     fn decide(&mut self, now: u64, by: impl FnOnce(&mut Standstill, &Cast<'_>, Said) -> bool) -> bool {
-        (self.now, self.turn_end) = (now, now);
+        self.come_to(now);
         let all = self.meeting.meet(Standstill::say(&self.cast, now));
         let goes_on = self.district > 0 || by(&mut self.standstill, &self.cast, all);
         self.note_news();
         self.meeting.meet(Said { goes_on, ..Said::NOTHING }).goes_on
+    }
+
+    /// Takes note that it is this moment.
+    fn come_to(&mut self, moment: u64) {
+        (self.now, self.turn_end) = (moment, moment);
+        self.latest = self.latest.max(moment);
     }
 
     /// The moment of what happens next here.
@@ -320,7 +357,7 @@ impl<'a> World<'a> {
             (Some(arrival), turn) if turn.is_none_or(|(moment, _)| arrival <= moment) => self.arrive(id),
             (_, Some((moment, actor))) => {
                 self.agenda.take_first_of(node);
-                (self.now, self.turn_end) = (moment, moment);
+                self.come_to(moment);
                 self.act(actor);
             }
             (Some(_), None) => unreachable!("it arrives first"),
@@ -375,7 +412,7 @@ impl<'a> World<'a> {
         if matches!(self.cast.nodes[node.index()].stage, Stage::Gone) {
             return;
         }
-        (self.now, self.turn_end) = (moment, moment);
+        self.come_to(moment);
         self.log.note(moment, node.index(), SimulatedEvent::Loss { node });
         (self.oracles, self.book) = (None, None);
         self.cast.nodes[node.index()].stage = Stage::Lost;
@@ -386,7 +423,7 @@ impl<'a> World<'a> {
     fn arrive(&mut self, target: NodeId) {
         let Some(arrival) = self.wires.arrive(target) else { return };
         let Some(node) = self.cast.find(target) else { return };
-        (self.now, self.turn_end) = (arrival.moment, arrival.moment);
+        self.come_to(arrival.moment);
         let source = arrival.source;
         self.log.note(self.now, node, SimulatedEvent::Arrival { source, target, hash: arrival.hash });
         if arrival.is_changed {
@@ -401,7 +438,7 @@ impl<'a> World<'a> {
         if let Some(node) = self.cast.find(source) {
             self.log.note(moment, node, SimulatedEvent::Goodbye { node: source });
         }
-        (self.now, self.turn_end) = (end, end);
+        self.come_to(end);
         self.note_news();
     }
 
@@ -409,12 +446,13 @@ impl<'a> World<'a> {
     fn pass(&mut self, moment: u64, node: NodeId) {
         // Who waits for a stream has devices go on ahead of the job.
         let moment = moment.max(self.now);
-        (self.now, self.turn_end) = (moment, moment);
+        self.come_to(moment);
         self.log.note(moment, node.index(), SimulatedEvent::Device { node });
         let first = node.0 * self.cast.nodes[node.index()].node.topology.pes_per_node();
         self.within(first, |world| world.devices.pass());
         // It may have woken tasks, which count.
         self.look_at(node.index());
+        self.note_news();
     }
 
     fn take_turn(&mut self, actor: Actor) {
@@ -536,9 +574,10 @@ impl<'a> World<'a> {
         self.cast.within(self.now, pe, |_| body(self))
     }
 
-    /// Drops what is left, and tells how the job ended.
-    fn finish(mut self) -> (Result<i32, JobError>, Duration, Log) {
+    /// Drops what is left, and tells how the job ended here.
+    fn finish(mut self) -> End {
         let mut result = Ok(0);
+        self.now = self.latest;
         // What chares drop reaches their PE, also where the job was left.
         for (actor, at) in (0..).zip(&self.cast.pes).filter(|(_, at)| !at.is_over) {
             self.within(actor, |_| driven::end(&at.pe));
@@ -555,9 +594,8 @@ impl<'a> World<'a> {
                 result = life::together(result, life::result(at.node));
             }
         }
-        if let (Ok(_), Some(hidden)) = (&result, self.standstill.hidden()) {
-            result = Err(hidden);
-        }
-        (result, Duration::from_nanos(self.over_at.unwrap_or(self.now)), self.log)
+        let Self { over_at, latest, log, .. } = self;
+        let hidden = self.standstill.hidden();
+        End { result, hidden, over_at, latest, messages: 0, log, marks: Vec::new() }
     }
 }

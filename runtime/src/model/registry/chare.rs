@@ -253,11 +253,9 @@ impl<C: Chare> Clone for This<C> {
 
 impl<C: Chare> Drop for This<C> {
     fn drop(&mut self) {
-        let handles = &self.0.identity.handles;
-        handles.remove();
-        if let Some(movement) = C::MOVEMENT
-            && handles.count() == 0
-        {
+        self.0.identity.handles.remove();
+        // Not the last one alone: tasks that may be called again have some, and do not keep their chare.
+        if let Some(movement) = C::MOVEMENT {
             (movement.let_go)();
         }
     }

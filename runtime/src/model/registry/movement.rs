@@ -57,6 +57,6 @@ pub struct Movement {
     pub(crate) position: Option<Of<[f64; 3]>>,
     /// Whether the chares take part in syncs.
     pub(crate) syncs: bool,
-    /// Called once nobody holds a handle of a chare any more, which may have kept it where it is.
+    /// Called when a handle of a chare was dropped, which may have kept it where it is.
     pub(crate) let_go: fn(),
 }
