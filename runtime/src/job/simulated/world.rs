@@ -155,7 +155,9 @@ pub(super) fn run(shape: &Shape, options: &NodeOptions, main: Main) -> End {
     let (ends, panics): (Vec<_>, Vec<_>) = ends.into_iter().partition(Result::is_ok);
     // Who had to go since another thread has panicked knows nothing of why.
     let cause = panics.into_iter().filter_map(Result::err).min_by_key(|panic| panic.is::<BrokenUp>());
-    cause.into_iter().for_each(|panic| resume_unwind(panic));
+    if let Some(panic) = cause {
+        resume_unwind(panic)
+    }
     let all = ends.into_iter().flatten().reduce(End::with);
     all.expect("there is a district").of_all(shape.pes)
 }
