@@ -214,9 +214,9 @@ fn quiescence_waits_for_one_of_which_a_handle_was_dropped() {
             let from = guest.place().await;
             let (gone, done) = chare::future();
             if stays {
-                guest.stay(done)
+                guest.stay(done);
             } else {
-                guest.come()
+                guest.come();
             }
             chare::quiescence().await;
             let to = somewhere();
