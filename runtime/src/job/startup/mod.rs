@@ -267,7 +267,8 @@ impl Program {
         };
         let seed = self.config.seed.unwrap_or(0);
         let outcome = simulation.run_main(main);
-        if self.config.stats || self.config.model.is_some() {
+        let is_refused = matches!(outcome.code(), Err(JobError::Config(_)));
+        if (self.config.stats || self.config.model.is_some()) && !is_refused {
             let (time, events, hash) = (outcome.time(), outcome.events(), outcome.trace_hash());
             print(&format!("simulated {time:?} by seed {seed}: {events} events, trace {hash:016x}\n"));
         }
@@ -275,7 +276,7 @@ impl Program {
             Ok(code) => ExitCode::from(exit_byte(code)),
             Err(error) => {
                 say(&error);
-                ExitCode::from(if matches!(error, JobError::Config(_)) { WRONG_OPTION } else { 1 })
+                ExitCode::from(if is_refused { WRONG_OPTION } else { 1 })
             }
         }
     }
