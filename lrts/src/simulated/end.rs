@@ -90,9 +90,7 @@ impl Lrts for End {
         let taken = std::iter::from_fn(|| self.wires.take(self.node)).take(waiting);
         for (source, load) in taken {
             match load {
-                Load::Frame(channel, bytes) | Load::First(channel, bytes) => {
-                    hand_over(sink, source, channel, &bytes);
-                }
+                Load::Frame(channel, bytes) => hand_over(sink, source, channel, &bytes),
                 Load::Goodbye => {
                     self.gone_peers.fetch_add(1, Ordering::Relaxed);
                     sink.peer_closed(source);

@@ -48,8 +48,6 @@ const LATE_ONE_IN: u64 = 64;
 /// What travels.
 pub(super) enum Load {
     Frame(Channel, Vec<u8>),
-    /// The first frame of its way.
-    First(Channel, Vec<u8>),
     Goodbye,
     /// The sender was lost.
     Loss,
@@ -77,8 +75,8 @@ struct Node {
     is_lost: bool,
     /// Whether it has said goodbye, to all peers at once.
     has_left: bool,
-    /// Those to which it has sent frames, and those of which some have arrived, in any order and maybe twice.
-    met: Vec<NodeId>,
+    /// Those to which it has sent frames, and those of which some have arrived.
+    met: BTreeSet<NodeId>,
     sent: u64,
     on_their_way: BTreeMap<Key, Load>,
     arrived: VecDeque<(NodeId, Load)>,
@@ -245,8 +243,8 @@ impl Wires {
         let is_changed = here.changed == Some(key);
         let hash = load.hash();
         let node = &mut here.nodes[target.index()];
-        if let Load::First(..) = load {
-            node.met.push(source);
+        if let Load::Frame(..) = load {
+            node.met.insert(source);
         }
         node.arrived.push_back((source, load));
         Some(Arrival { moment, source, target, hash, is_changed })
@@ -274,11 +272,11 @@ impl Wires {
             here.held_up.push((until, source));
             return Err(NoRoom);
         }
-        let (way, is_first) = match here.ways.entry((source, target)) {
-            Entry::Occupied(way) => (way.into_mut(), false),
+        let way = match here.ways.entry((source, target)) {
+            Entry::Occupied(way) => way.into_mut(),
             Entry::Vacant(way) => {
-                here.nodes[source.index()].met.push(target);
-                (way.insert(Way::default()), true)
+                here.nodes[source.index()].met.insert(target);
+                way.insert(Way::default())
             }
         };
         if way.frames >= self.weather.room {
@@ -303,13 +301,11 @@ impl Wires {
         way.last = way.last.max(*behind);
         let (moment, mut bytes) = (*behind, frame.to_vec());
         let is_changed = here.corruption.as_mut().is_some_and(|corruption| corruption.strike(&mut bytes));
-        let load =
-            if is_first { Load::First(frame.channel, bytes) } else { Load::Frame(frame.channel, bytes) };
         let key = here.key(moment, source);
         if is_changed {
             here.changed = Some(key);
         }
-        self.set_out(guard, [(key, target, load)]);
+        self.set_out(guard, [(key, target, Load::Frame(frame.channel, bytes))]);
         Ok(())
     }
 
@@ -323,12 +319,10 @@ impl Wires {
         here.nodes[source.index()].has_left = true;
         let all = 0..here.nodes.len() as u32;
         let is_quiet = here.quiet.is_possible();
-        let mut told = match is_quiet {
-            true => std::mem::take(&mut here.nodes[source.index()].met),
+        let told: Vec<NodeId> = match is_quiet {
+            true => std::mem::take(&mut here.nodes[source.index()].met).into_iter().collect(),
             false => all.map(NodeId).filter(|peer| *peer != source).collect(),
         };
-        told.sort_unstable();
-        told.dedup();
         let now = clock::now_ns();
         let mut loads = Vec::with_capacity(told.len() + 1);
         for peer in &told {
@@ -348,12 +342,11 @@ impl Wires {
                 None => now + self.weather.delay_ns(0, &mut here.dice),
             };
             let key = here.key(arrives, source);
-            here.goodbyes.insert(key, told.clone());
             here.note_away(arrives);
             self.set_out(guard, loads);
-            let others =
-                (0..).zip(&self.districts).filter(|(district, _)| *district != self.district_of(source));
-            others.for_each(|(_, there)| _ = there.lock().goodbyes.insert(key, told.clone()));
+            for district in &self.districts {
+                district.lock().goodbyes.insert(key, told.clone());
+            }
         } else {
             self.set_out(guard, loads);
         }
@@ -424,7 +417,7 @@ impl Wires {
     pub(super) fn take(&self, node: NodeId) -> Option<(NodeId, Load)> {
         let here = &mut *self.of(node);
         let (source, load) = here.nodes[node.index()].arrived.pop_front()?;
-        if let Load::Frame(_, bytes) | Load::First(_, bytes) = &load {
+        if let Load::Frame(_, bytes) = &load {
             if self.weather.is_limited()
                 && let Some(way) = here.ways.get_mut(&(source, node))
             {
@@ -519,7 +512,7 @@ impl Load {
     fn hash(&self) -> u64 {
         let mut hasher = FxHasher::default();
         match self {
-            Self::Frame(channel, bytes) | Self::First(channel, bytes) => {
+            Self::Frame(channel, bytes) => {
                 hasher.write_u8(*channel as u8);
                 hasher.write(bytes);
             }

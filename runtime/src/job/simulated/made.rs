@@ -48,7 +48,8 @@ pub(super) struct Made {
     pub(super) wires: Arc<Wires>,
     /// Which of the districts of the wires these nodes are.
     pub(super) district: u32,
-    /// Time within which one node after the other may go on, in nanoseconds; 1 where they may not.
+    /// Time within which one node after the other may go on, because nothing that happens meanwhile is felt elsewhere, in nanoseconds; 1 where
+    /// they may not.
     pub(super) lookahead: u64,
     /// The time of their devices.
     pub(super) devices: VirtualTime,

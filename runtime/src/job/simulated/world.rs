@@ -165,12 +165,8 @@ pub(super) fn run(shape: &Shape, options: &NodeOptions, main: Main) -> End {
 /// A simulated job while it runs, or the part of it that one thread drives; see the file's head.
 struct World<'a> {
     wires: &'a Wires,
-    district: u32,
     made: &'a Made,
     meeting: &'a Meeting,
-    /// Time within which one node after the other may go on, because nothing that happens meanwhile is felt elsewhere, in nanoseconds; 1 where
-    /// they may not.
-    lookahead: u64,
     devices: &'a VirtualTime,
     cast: Cast<'a>,
     /// When each PE has its next turn, each node takes leave, and each is to look at its network.
@@ -223,10 +219,8 @@ impl<'a> World<'a> {
         }
         Self {
             wires: &made.wires,
-            district: made.district,
             made,
             meeting,
-            lookahead: made.lookahead,
             devices: &made.devices,
             agenda: Agenda::of(cast.nodes.len(), shape.pes),
             log: Log::new(cast.nodes.len(), shape.is_recorded),
@@ -289,14 +283,14 @@ impl<'a> World<'a> {
 
     /// Lets all happen before the moment at which threads have to meet next, one node after the other; returns whether the job goes on.
     fn go_on(&mut self) -> bool {
-        let next = self.next_moment().into_iter().chain(self.wires.take_sent_away(self.district)).min();
+        let next = self.next_moment().into_iter().chain(self.wires.take_sent_away(self.made.district)).min();
         let said = Said { next, now: self.latest, events: self.log.count(), ..Said::NOTHING };
         let said = self.meeting.meet(said);
         let Some(begin) = said.next else {
             return self
                 .decide(said.now, |standstill, cast, all| standstill.stand_still(cast, all, said.now));
         };
-        let end = begin.saturating_add(self.lookahead);
+        let end = begin.saturating_add(self.made.lookahead);
         if let Some((moment, node)) = self.loss.take_if(|(at, _)| *at < end) {
             self.lose(node, moment);
         }
@@ -309,7 +303,7 @@ impl<'a> World<'a> {
                 break;
             }
         }
-        while let Some((moment, node)) = self.wires.hear_goodbye(self.district, end) {
+        while let Some((moment, node)) = self.wires.hear_goodbye(self.made.district, end) {
             self.hear_goodbye(moment, node, end);
         }
         if !self.standstill.falls_due(end, said.events, self.pes) {
@@ -322,7 +316,7 @@ impl<'a> World<'a> {
     fn decide(&mut self, now: u64, by: impl FnOnce(&mut Standstill, &Cast<'_>, Said) -> bool) -> bool {
         self.come_to(now);
         let all = self.meeting.meet(Standstill::say(&self.cast, now));
-        let goes_on = self.district > 0 || by(&mut self.standstill, &self.cast, all);
+        let goes_on = self.made.district > 0 || by(&mut self.standstill, &self.cast, all);
         self.note_news();
         self.meeting.meet(Said { goes_on, ..Said::NOTHING }).goes_on
     }
@@ -336,14 +330,15 @@ impl<'a> World<'a> {
     /// The moment of what happens next here.
     fn next_moment(&self) -> Option<u64> {
         let planned = [self.agenda.first().map(|(moment, _)| moment), self.loss.map(|(moment, _)| moment)];
-        let comes = self.wires.next(self.district).map(|(moment, _)| moment);
-        let others = [self.devices.next().map(|(moment, _)| moment), self.wires.next_goodbye(self.district)];
+        let comes = self.wires.next(self.made.district).map(|(moment, _)| moment);
+        let others =
+            [self.devices.next().map(|(moment, _)| moment), self.wires.next_goodbye(self.made.district)];
         planned.into_iter().chain([comes]).chain(others).flatten().min()
     }
 
     /// The node at which something happens next, if that is before a moment.
     fn first_before(&self, end: u64) -> Option<usize> {
-        let comes = self.wires.next(self.district);
+        let comes = self.wires.next(self.made.district);
         let comes = comes.and_then(|(moment, node)| Some((moment, self.cast.find(node)?)));
         let next = comes.into_iter().chain(self.agenda.first()).min();
         next.filter(|(moment, _)| *moment < end).map(|(_, node)| node)
@@ -522,10 +517,10 @@ impl<'a> World<'a> {
         for actor in self.woken.take() {
             self.plan(actor, self.turn_end + WAKE_NS);
         }
-        for node in self.wires.take_roomy(self.district) {
+        for node in self.wires.take_roomy(self.made.district) {
             self.cast.find(node).into_iter().for_each(|node| self.look_soon(node));
         }
-        for (moment, node) in self.wires.take_held_up(self.district) {
+        for (moment, node) in self.wires.take_held_up(self.made.district) {
             self.plan(self.cast.looker_of(node.index()), moment);
         }
     }
