@@ -24,7 +24,7 @@ pub mod bootstrap;
 pub mod cma;
 pub mod emulated;
 pub mod events;
-#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi", feature = "sim"))]
 mod fabric;
 /// Doors for the fuzzers: bytes as a stranger or a peer could send them. No part of the interface.
 #[cfg(feature = "fuzzing")]
@@ -33,7 +33,11 @@ pub mod fuzzing {
     pub use crate::tcp::fuzzing::{accept, connect, frames, greet};
 }
 pub mod host;
-#[cfg(any(feature = "ofi", feature = "verbs"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "sim"))]
+#[cfg_attr(
+    not(any(feature = "ofi", feature = "verbs")),
+    expect(dead_code, reason = "the simulated network is opened without a start-up")
+)]
 pub mod leased;
 pub mod memcpy;
 #[cfg(feature = "mpi")]

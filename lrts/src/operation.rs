@@ -2,7 +2,7 @@
 
 use crate::error::TransferError;
 use crate::lrts::{Completion, Get, Put, Token};
-#[cfg(any(feature = "ofi", feature = "verbs"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "sim"))]
 use crate::memory::Place;
 use crate::memory::{Memory, MemoryMut};
 use crate::region::RegionKey;
@@ -16,7 +16,7 @@ pub(crate) enum LocalMemory {
 }
 
 impl LocalMemory {
-    #[cfg(any(feature = "ofi", feature = "verbs"))]
+    #[cfg(any(feature = "ofi", feature = "verbs", feature = "sim"))]
     pub(crate) fn place(&self) -> Place {
         match self {
             Self::Get(into) => into.place(),
@@ -31,7 +31,7 @@ impl LocalMemory {
         }
     }
 
-    #[cfg(any(feature = "ofi", feature = "verbs"))]
+    #[cfg(any(feature = "ofi", feature = "verbs", feature = "sim"))]
     pub(crate) fn address(&self) -> *mut u8 {
         match self {
             Self::Get(into) => into.address(),

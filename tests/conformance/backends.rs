@@ -39,6 +39,12 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         Rc::new(InProcess { name: "sim", open: simulated, emulated: true }),
         #[cfg(feature = "sim")]
         Rc::new(InProcess { name: "sim-modelled", open: modelled, emulated: true }),
+        #[cfg(feature = "sim")]
+        Rc::new(InProcess { name: "sim-leased", open: leased, emulated: false }),
+        #[cfg(feature = "sim")]
+        Rc::new(InProcess { name: "emulated-sim-leased", open: leased, emulated: true }),
+        #[cfg(feature = "sim")]
+        Rc::new(InProcess { name: "sim-direct", open: direct, emulated: false }),
         Rc::new(Opened { serves_its_own_node: false, ..Opened::new("shm", shm) }),
         Rc::new(Opened::emulated("emulated-shm", emulated_shm)),
         Rc::new(Opened { serves_its_own_node: false, ..Opened::new("cma", cma) }),
@@ -193,13 +199,25 @@ fn unruly(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, Strin
 /// Nodes on the simulated network, which a seed decides.
 #[cfg(feature = "sim")]
 fn simulated(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, String> {
-    Ok(with_regions(Simulated::job(regions.len() as u32), regions, emulated))
+    Ok(with_regions(Simulated::job(&regions), regions, emulated))
 }
 
 /// The same network, which a model describes.
 #[cfg(feature = "sim")]
 fn modelled(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, String> {
-    Ok(with_regions(Simulated::modelled(regions.len() as u32), regions, emulated))
+    Ok(with_regions(Simulated::modelled(&regions), regions, emulated))
+}
+
+/// The same network, whose nodes reach each other's memory under leases.
+#[cfg(feature = "sim")]
+fn leased(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, String> {
+    Ok(with_regions(Simulated::leased(&regions), regions, emulated))
+}
+
+/// The same network, whose nodes reach each other's memory at once.
+#[cfg(feature = "sim")]
+fn direct(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, String> {
+    Ok(with_regions(Simulated::direct(&regions), regions, emulated))
 }
 
 fn with_regions<L: Lrts + 'static>(job: Vec<L>, regions: Vec<Arc<Regions>>, emulated: bool) -> Vec<Node> {

@@ -31,6 +31,22 @@ macro_rules! pass_on {
             self.$inner.put(put)
         }
 
+        fn get_runs(
+            &self,
+            get: chare_lrts::Get,
+            runs: &chare_lrts::Runs,
+        ) -> Result<chare_lrts::Posted, chare_lrts::Refused<chare_lrts::Get>> {
+            self.$inner.get_runs(get, runs)
+        }
+
+        fn put_runs(
+            &self,
+            put: chare_lrts::Put,
+            runs: &chare_lrts::Runs,
+        ) -> Result<chare_lrts::Posted, chare_lrts::Refused<chare_lrts::Put>> {
+            self.$inner.put_runs(put, runs)
+        }
+
         fn view(
             &self,
             key: &chare_lrts::RegionKey,

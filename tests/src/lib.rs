@@ -7,8 +7,6 @@ mod dispositions;
 mod family;
 mod launcher;
 mod program;
-#[cfg(feature = "ofi")]
-mod providers;
 mod running;
 mod seat;
 mod stats;
@@ -18,8 +16,16 @@ pub use browser::Browser;
 pub use family::{Family, wait_for_end};
 pub use launcher::{Launcher, find};
 pub use program::Program;
-#[cfg(feature = "ofi")]
-pub use providers::providers;
 pub use running::{Outcome, Running};
 pub use seat::{Seat, own_processors};
 pub use stats::{Row, counted};
+
+/// The providers of libfabric among `wanted` that are here; a line says what is skipped where there is no libfabric at all.
+#[cfg(feature = "ofi")]
+pub fn providers(wanted: &[&'static str], what: &str) -> Vec<&'static str> {
+    let here = chare_lrts::ofi::providers().unwrap_or_else(|why| {
+        println!("skipped: {what} over libfabric: {why}");
+        Vec::new()
+    });
+    wanted.iter().copied().filter(|one| here.iter().any(|name| name == one)).collect()
+}

@@ -19,7 +19,7 @@ use crate::ids::NodeId;
 use crate::lrts::{Completion, NoRoom, PathUse};
 use crate::notification::Notification;
 use crate::operation::Operation;
-use crate::tcp::keepalive::Keepalives;
+use crate::tcp::keepalive::standalone::Signs;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -30,7 +30,7 @@ pub(crate) enum Refusal {
     Full,
     /// Never, for this reason.
     #[cfg_attr(
-        not(any(feature = "ofi", feature = "verbs")),
+        not(any(feature = "ofi", feature = "verbs", feature = "sim")),
         expect(dead_code, reason = "MPI says later what it could not send")
     )]
     Broken(String),
@@ -49,7 +49,7 @@ pub(crate) enum Unopened {
     Refused(Operation),
     /// It can never begin.
     #[cfg_attr(
-        not(any(feature = "ofi", feature = "verbs")),
+        not(any(feature = "ofi", feature = "verbs", feature = "sim")),
         expect(dead_code, reason = "only leases register local memory")
     )]
     Failed(Completion),
@@ -78,7 +78,7 @@ pub(crate) trait Way {
 pub(crate) struct Peering<Control, Server, Way, Message> {
     pub(crate) node: NodeId,
     pub(crate) backend: &'static str,
-    pub(crate) keepalives: Keepalives,
+    pub(crate) signs: Box<dyn Signs>,
     pub(crate) peers: Peers<Control, Server, Way>,
     pub(crate) notifications: Vec<Notification<Message>>,
 }
@@ -249,10 +249,10 @@ pub(crate) trait Exchange: Sized {
     fn say_goodbyes(&mut self) {
         for node in self.peering().peers.nodes() {
             let operations = self.count(node);
-            let Peering { peers, keepalives, .. } = self.peering_mut();
+            let Peering { peers, signs, .. } = self.peering_mut();
             if peers.say_goodbye(node, operations) {
                 match peers.get(node) {
-                    Some(peer) if peer.way.said_nothing() => keepalives.write_goodbye(node),
+                    Some(peer) if peer.way.said_nothing() => signs.write_goodbye(node),
                     _ => peers.tell(node, Self::Control::GOODBYE),
                 }
             }
@@ -265,14 +265,14 @@ pub(crate) trait Exchange: Sized {
             peer.goodbyes.hear_goodbye();
         }
         self.conclude(source);
-        let Peering { keepalives, notifications, .. } = self.peering_mut();
+        let Peering { signs, notifications, .. } = self.peering_mut();
         notifications.push(Notification::Closed(source));
-        keepalives.write_heard(source);
+        signs.write_heard(source);
     }
 
     /// Looks who lives. Returns whether anything was heard.
-    fn check_keepalives(&mut self, caller: Self::Caller) -> bool {
-        let heard = self.peering_mut().keepalives.check();
+    fn check_signs(&mut self, caller: Self::Caller) -> bool {
+        let heard = self.peering_mut().signs.check();
         let happened = !heard.is_empty();
         for (node, sign) in heard {
             let Some(peer) = self.peering_mut().peers.get_mut(node) else { continue };

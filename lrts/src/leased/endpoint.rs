@@ -34,6 +34,7 @@ pub(crate) enum Direction {
 }
 
 /// A one-sided operation.
+#[derive(Clone, Copy)]
 pub(crate) struct Transfer {
     pub(crate) direction: Direction,
     pub(crate) local: *mut u8,
@@ -80,8 +81,8 @@ pub(crate) enum Event {
     MoveFailed(usize, String),
     /// There may be room where there was none.
     #[cfg_attr(
-        not(feature = "verbs"),
-        expect(dead_code, reason = "only verbs makes its connections on demand")
+        not(any(feature = "verbs", feature = "sim")),
+        expect(dead_code, reason = "only verbs and the simulated network tell of it")
     )]
     Room,
     /// Some message does not arrive, for this reason, and the network does not say whose it is.
@@ -125,6 +126,11 @@ pub(crate) trait Endpoint: Send {
 
     /// Whether a write can prove that its bytes are in the target's memory.
     fn delivers(&self) -> bool;
+
+    /// Whether it takes memory of devices.
+    fn reaches_devices(&self) -> bool {
+        true
+    }
 
     /// Where messages arrive.
     fn incoming(&self) -> &Arc<Pool>;
@@ -183,7 +189,7 @@ pub(crate) trait Endpoint: Send {
     /// no such thing.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
 
-    /// Whether a thread may sleep on the descriptor now.
+    /// Whether a thread may sleep now: on the descriptor, if there is one.
     fn may_sleep(&mut self) -> bool;
 
     /// Closes the endpoint: the network touches no memory of ours any more, and nothing arrives or leaves.

@@ -3,7 +3,7 @@
 //!
 //! A backend of this kind (`ofi`, `verbs`) is an `Endpoint`; everything above that is here. From top to bottom:
 //! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (leases we grant),
-//! `registrations` (a cache), `tcp::keepalive` (who is alive) and the endpoint.
+//! `registrations` (a cache), `tcp::keepalive` (who is alive) and the endpoint. Where a thread drives many nodes, so it does the network.
 //!
 //! **How native access stays safe.** A network card knows no generations and no claims. So no operation touches a region
 //! before its owner granted a lease: a claim, held until the poster releases it, and a key of the network for the claimed
@@ -43,6 +43,8 @@ use crate::memory::Memory;
 use crate::operation::Operation;
 use crate::region::{RegionKey, Regions};
 use crate::runs::{Run, Runs};
+#[cfg(feature = "sim")]
+use crate::tcp::keepalive::standalone::Signs;
 use endpoint::Endpoint;
 use exchange::{LeasedExchange, Message, Notification};
 use parking_lot::Mutex;
@@ -54,9 +56,11 @@ use wire::{BUFFER_BYTES, HEADER_BYTES};
 /// The longest frame, in bytes.
 pub(crate) const FRAME_BYTES_MAX: usize = BUFFER_BYTES - HEADER_BYTES;
 
-/// Transfers shorter than this are better carried by messages: a lease costs a round trip, a copy of 32 KiB some
-/// microseconds at either end.
-pub(crate) const LEASE_BYTES_MIN: usize = 32 << 10;
+crate::knob! {
+    /// Transfers shorter than this are better carried by messages: a lease costs a round trip, a copy of 32 KiB some
+    /// microseconds at either end.
+    pub(crate) fn lease_bytes_min() -> usize = 32 << 10, or [1, 1_000];
+}
 
 /// Regions that stay registered with the network while nobody uses them: what the smallest network cards can hold.
 pub(crate) const REGISTRATIONS: usize = 1_024;
@@ -79,10 +83,12 @@ pub struct Leased {
     exchange: Arc<Mutex<LeasedExchange>>,
     incoming: Arc<Pool>,
     turn: Mutex<Turn>,
-    sleeper: Sleeper,
+    /// Where threads sleep; whoever drives the node knows by itself when something happens.
+    sleeper: Option<Sleeper>,
     label: String,
     /// Whether a put can prove its delivery here; if not, it is refused.
     delivers: bool,
+    reaches_devices: bool,
     closing: AtomicBool,
 }
 
@@ -99,10 +105,32 @@ impl Leased {
         open_endpoint: impl FnOnce(&dyn Bootstrap, u64) -> Result<Box<dyn Endpoint>, LrtsError>,
     ) -> Result<Self, LrtsError> {
         let backend = opening.backend;
-        let exchange = open::open(bootstrap, &regions, opening, open_endpoint)?;
-        let (keepalives, endpoint) = exchange.parts();
-        let sleeper = Sleeper::new(backend, endpoint.descriptor(), keepalives.event_fd())?;
+        let (exchange, sleeper) = open::open(bootstrap, &regions, opening, open_endpoint)?;
+        Ok(Self::around(backend, regions, exchange, Some(sleeper)))
+    }
+
+    /// A node on a network that somebody drives, with peers whose doors it knows by their numbers.
+    #[cfg(feature = "sim")]
+    pub(crate) fn driven(
+        backend: &'static str,
+        regions: Arc<Regions>,
+        endpoint: Box<dyn Endpoint>,
+        signs: Box<dyn Signs>,
+        nodes: u32,
+    ) -> Self {
+        let exchange = open::introduced(backend, &regions, endpoint, signs, (nodes, REGISTRATIONS));
+        Self::around(backend, regions, exchange, None)
+    }
+
+    fn around(
+        backend: &'static str,
+        regions: Arc<Regions>,
+        exchange: LeasedExchange,
+        sleeper: Option<Sleeper>,
+    ) -> Self {
+        let endpoint = exchange.endpoint();
         let (label, delivers) = (endpoint.label(), endpoint.delivers());
+        let reaches_devices = endpoint.reaches_devices();
         let incoming = Arc::clone(endpoint.incoming());
         let exchange = Arc::new(Mutex::new(exchange));
         let registered = Arc::downgrade(&exchange);
@@ -112,7 +140,7 @@ impl Leased {
                 true
             })
         }));
-        Ok(Self {
+        Self {
             backend,
             regions,
             exchange,
@@ -121,8 +149,9 @@ impl Leased {
             sleeper,
             label,
             delivers,
+            reaches_devices,
             closing: AtomicBool::new(false),
-        })
+        }
     }
 
     /// Frames that a peer was sent.
@@ -133,6 +162,11 @@ impl Leased {
     /// Which of the backend's networks this node is on: a provider of libfabric, a device.
     pub fn label(&self) -> &str {
         &self.label
+    }
+
+    /// Notes that something happened.
+    fn note_work(&self) {
+        self.sleeper.iter().for_each(Sleeper::note_work);
     }
 
     fn is_closing(&self) -> bool {
@@ -187,7 +221,7 @@ impl Lrts for Leased {
             put: self.delivers,
             runs: true,
             view: false,
-            device: true,
+            device: self.reaches_devices,
             immediate: false,
             frame_bytes_max: FRAME_BYTES_MAX,
         }
@@ -205,7 +239,7 @@ impl Lrts for Leased {
         let Some(mut turn) = self.turn.try_lock() else { return false };
         let Turn { notifications, read, rounds } = &mut *turn;
         *rounds = rounds.wrapping_add(1);
-        let (slept, closing) = (self.sleeper.has_slept(), self.is_closing());
+        let (slept, closing) = (self.sleeper.as_ref().is_none_or(Sleeper::has_slept), self.is_closing());
         let mut exchange = self.exchange.lock();
         let happened = exchange.advance(closing, slept || closing || rounds.is_multiple_of(LOOK_INTERVAL));
         notifications.append(&mut exchange.peering_mut().notifications);
@@ -213,7 +247,7 @@ impl Lrts for Leased {
         if notifications.is_empty() {
             return happened;
         }
-        self.sleeper.note_work();
+        self.note_work();
         for one in notifications.drain(..) {
             read.extend(one.tell(sink, |sink, source, channel, message| {
                 let (_, body) = wire::Header::decode(message.bytes(&self.incoming))
@@ -255,18 +289,22 @@ impl Lrts for Leased {
     }
 
     fn arm(&self) -> bool {
-        self.sleeper.arm(|| {
+        let may_sleep = || {
             let mut exchange = self.exchange.lock();
             if exchange.serves_unseen() {
-                self.sleeper.note_work();
+                self.note_work();
             }
             let may_sleep = !exchange.needs_progress() && exchange.may_sleep();
             may_sleep.then(|| exchange.watches_clock() || self.is_closing())
-        })
+        };
+        match &self.sleeper {
+            Some(sleeper) => sleeper.arm(may_sleep),
+            None => may_sleep() == Some(false),
+        }
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.sleeper.event_fd())
+        Some(self.sleeper.as_ref()?.event_fd())
     }
 
     fn shutdown(&self) {

@@ -15,9 +15,12 @@ use crate::ambient::{clock, dice};
 use crate::bootstrap::Bootstrap;
 use crate::codec;
 use crate::error::LrtsError;
+use crate::fabric::sleeper::Sleeper;
 use crate::ids::NodeId;
 use crate::region::Regions;
 use crate::tcp::keepalive::Keepalives;
+#[cfg(feature = "sim")]
+use crate::tcp::keepalive::standalone::Signs;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,8 +58,8 @@ pub(super) fn open(
     regions: &Arc<Regions>,
     opening: &Opening<'_>,
     open_endpoint: impl FnOnce(&dyn Bootstrap, u64) -> Result<Box<dyn Endpoint>, LrtsError>,
-) -> Result<LeasedExchange, LrtsError> {
-    let Opening { backend, registrations_max, peers: expected, patience, .. } = *opening;
+) -> Result<(LeasedExchange, Sleeper), LrtsError> {
+    let Opening { backend, peers: expected, patience, .. } = *opening;
     let node = bootstrap.node();
     let door = dice::draw();
     let opened = open_endpoint(bootstrap, door).and_then(|endpoint| Ok((endpoint.address()?, endpoint)));
@@ -82,11 +85,32 @@ pub(super) fn open(
         });
     }
     let keepalives = Keepalives::open(backend, bootstrap, expected, patience)?;
-    let registrations = Registrations::new(registrations_max.min(endpoint.registrations_max()));
-    greet(
-        LeasedExchange::new(Parts { node, backend, door, endpoint, registrations, keepalives, peers }),
-        opening,
-    )
+    let sleeper = Sleeper::new(backend, endpoint.descriptor(), keepalives.event_fd())?;
+    let (signs, registrations) = (Box::new(keepalives), registrations(&*endpoint, opening.registrations_max));
+    let parts = Parts { node, backend, door, endpoint, registrations, signs, peers };
+    Ok((greet(LeasedExchange::new(parts), opening)?, sleeper))
+}
+
+/// The regions that stay registered with a network while nobody uses them, if it takes as many.
+fn registrations(endpoint: &dyn Endpoint, most: usize) -> Registrations {
+    Registrations::new(most.min(endpoint.registrations_max()))
+}
+
+/// All that a node knows of peers on a network that needs no addresses, and where the number of a node is its door.
+#[cfg(feature = "sim")]
+pub(super) fn introduced(
+    backend: &'static str,
+    regions: &Arc<Regions>,
+    endpoint: Box<dyn Endpoint>,
+    signs: Box<dyn Signs>,
+    (nodes, registrations_max): (u32, usize),
+) -> LeasedExchange {
+    let node = regions.node();
+    let door = |peer: NodeId| u64::from(peer.0);
+    let peer = |peer| (peer != node).then(|| (door(peer), Server::new(Arc::clone(regions))));
+    let peers = (0..nodes).map(NodeId).map(peer).collect();
+    let registrations = registrations(&*endpoint, registrations_max);
+    LeasedExchange::new(Parts { node, backend, door: door(node), endpoint, registrations, signs, peers })
 }
 
 /// Tells the endpoint where a peer is. Returns the peer's door.

@@ -180,6 +180,7 @@ impl Poster {
             match endpoint.register(&place, access(&operation.request.local)) {
                 Ok(registration) => operation.registration = Some(registration),
                 Err(cause) => {
+                    crate::sometimes!("memory at this end could not be registered with the network");
                     let cause = format!("{cause}; raise `ulimit -l`");
                     let error = TransferError::Refused { node: key.node, cause };
                     return Err(operation.complete(endpoint, Err(error)));
@@ -261,7 +262,10 @@ impl Poster {
                     operation.advance(transfer.len);
                     progress = Progress::Posted;
                 }
-                Err(Refusal::Full) => return progress,
+                Err(Refusal::Full) => {
+                    crate::sometimes!("a one-sided operation found no room");
+                    return progress;
+                }
                 Err(Refusal::Broken(cause)) => return Progress::Broken(node, cause),
             }
         }

@@ -92,6 +92,7 @@ impl Registrations {
         let Some(oldest) = idle.min_by_key(|(_, known)| known.used).map(|(region, _)| *region) else {
             return false;
         };
+        crate::sometimes!("a registration made room for another");
         self.forget(endpoint, oldest);
         true
     }

@@ -97,6 +97,7 @@ impl Server {
         let claim = match self.waiting.claim(id, (&key, mode), claim) {
             Ok(Some(claim)) => claim,
             Ok(None) => {
+                crate::sometimes!("a lease waited for others to leave its memory");
                 self.leases.insert(id, Lease::Waiting { range, writing });
                 return;
             }
@@ -121,6 +122,7 @@ impl Server {
                         (Window { address: address + first as u64, key }, Some((slot, generation)))
                     }
                     Err(_) => {
+                        crate::sometimes!("a region could not be registered with the network");
                         answers.push_back(Control::Unregistered { id });
                         return;
                     }

@@ -107,8 +107,7 @@ impl Mpi {
         processes: &[Process],
         patience: Duration,
     ) -> Result<Self, LrtsError> {
-        let (exchange, callers) = open::open(bootstrap, peers, &regions, processes, patience)?;
-        let sleeper = Sleeper::new(BACKEND, None, exchange.peering().keepalives.event_fd())?;
+        let (exchange, callers, sleeper) = open::open(bootstrap, peers, &regions, processes, patience)?;
         let library = processes[bootstrap.node().index()].communicator.library();
         if let Some(thread) = callers.only().cloned() {
             regions.on_news(move || thread.unpark());

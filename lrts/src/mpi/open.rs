@@ -11,6 +11,7 @@ use super::server::Server;
 use super::start::BACKEND;
 use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
+use crate::fabric::sleeper::Sleeper;
 use crate::ids::NodeId;
 use crate::region::Regions;
 use crate::tcp::keepalive::Keepalives;
@@ -27,7 +28,7 @@ pub(super) fn open(
     regions: &Arc<Regions>,
     processes: &[Process],
     patience: Duration,
-) -> Result<(MatchedExchange, Callers), LrtsError> {
+) -> Result<(MatchedExchange, Callers, Sleeper), LrtsError> {
     let node = bootstrap.node();
     let own = processes[node.index()].clone();
     let library = own.communicator.library();
@@ -36,9 +37,11 @@ pub(super) fn open(
     let endpoint = Endpoint::open(own, callers.clone(), ticket)
         .map_err(|error| LrtsError::Bootstrap(format!("{}: {error}", library.version())))?;
     let keepalives = Keepalives::open(BACKEND, bootstrap, expected, patience)?;
+    let sleeper = Sleeper::new(BACKEND, None, keepalives.event_fd())?;
     let peer = |(peer, process): (NodeId, &Process)| {
         expected.contains(&peer).then(|| (process.clone(), Server::new(Arc::clone(regions))))
     };
     let peers = (0..).map(NodeId).zip(processes).map(peer).collect();
-    Ok((MatchedExchange::new(Parts { node, endpoint, keepalives, peers }), callers))
+    let signs = Box::new(keepalives);
+    Ok((MatchedExchange::new(Parts { node, endpoint, signs, peers }), callers, sleeper))
 }

@@ -107,6 +107,10 @@ impl Lrts for Reach {
                     lent => lent?,
                 }
             }
+            #[cfg(feature = "sim")]
+            None if peer.mapping.load(Ordering::Relaxed) => {
+                self.view_on_fabric(key, offset, len, entering)?
+            }
             _ => None,
         };
         if lent.is_some() {

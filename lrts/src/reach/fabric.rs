@@ -2,15 +2,15 @@
 //!
 //! Short ones do not: a copy at either end costs less than asking for access first.
 
-#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi", feature = "sim"))]
 use crate::emulated::Emulated;
 use crate::ids::NodeId;
-#[cfg(any(feature = "ofi", feature = "verbs"))]
-use crate::leased::{LEASE_BYTES_MIN, Leased};
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "sim"))]
+use crate::leased::{Leased, lease_bytes_min};
 use crate::lrts::{Lrts, PathUse};
 #[cfg(feature = "mpi")]
 use crate::mpi::{MATCHED_BYTES_MIN, Mpi};
-#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi", feature = "sim"))]
 use crate::wrappers::Wrapped;
 
 /// A network that carries messages, with both ways to move memory.
@@ -31,7 +31,7 @@ pub(super) trait Fabric: Send + Sync {
     fn attend(&self, _is_over: &dyn Fn() -> bool) {}
 }
 
-#[cfg(any(feature = "ofi", feature = "verbs"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "sim"))]
 impl Fabric for Emulated<Wrapped<Leased>> {
     fn carrier(&self) -> &dyn Lrts {
         self
@@ -42,7 +42,7 @@ impl Fabric for Emulated<Wrapped<Leased>> {
     }
 
     fn direct_bytes_min(&self) -> usize {
-        LEASE_BYTES_MIN
+        lease_bytes_min()
     }
 
     fn sent(&self, peer: NodeId) -> PathUse {

@@ -25,7 +25,7 @@
 //! | else | messages |
 //!
 //! A copy is long from 128 KiB on ([`is_long`]): where that comes from is said at [`LONG_BYTES_MIN`], and what a network takes for long at
-//! `LEASE_BYTES_MIN` and `MATCHED_BYTES_MIN`.
+//! `lease_bytes_min` and `MATCHED_BYTES_MIN`.
 
 use super::route::Carrier;
 use crate::backends::Messages;

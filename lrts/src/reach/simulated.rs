@@ -1,21 +1,24 @@
-//! Simulated network of a node: one more [`Fabric`], with the real `emulated` above it. `reach -> **reach/simulated** -> simulated/end`
+//! Simulated network of a node: one more [`Fabric`], with the real `emulated` above it, and the real `leased` where memory is reached
+//! one-sidedly. `reach -> **reach/simulated** -> simulated/end`
 
 use super::fabric::Fabric;
 use super::options::ReachOptions;
 use super::route::{Carrier, Route};
 use super::{Parts, Reach};
 use crate::emulated::Emulated;
-use crate::error::LrtsError;
+use crate::error::{LrtsError, TransferError};
 use crate::ids::NodeId;
-use crate::lrts::{Lrts, PathUse};
-use crate::region::Regions;
-use crate::simulated::{End, Wires};
+use crate::lrts::{Entering, Lrts, PathUse};
+use crate::memory::Memory;
+use crate::region::{RegionKey, Regions};
+use crate::simulated::{End, Endpoint, Fidelity, Wires};
 use crate::waker::Waker;
 use crate::wrappers::{Wrapped, Wrappers};
+use std::ops::Range;
 use std::sync::Arc;
 
 impl Reach {
-    /// A node's end of wires between so many nodes: without descriptors, and without memory that others map. Of the options, `trace`, `fault`
+    /// A node's end of wires between so many nodes, beside which some are on its host: without descriptors, and without memory that others map. Of the options, `trace`, `fault`
     /// and `tags` count. For steps of a driven thread: [`Reach::wait`] does not wait there.
     ///
     /// # Errors
@@ -23,7 +26,9 @@ impl Reach {
     pub fn simulated(
         node: NodeId,
         nodes: u32,
+        neighbours: Range<u32>,
         wires: &Arc<Wires>,
+        fidelity: Fidelity,
         options: &ReachOptions,
     ) -> Result<Self, LrtsError> {
         let regions = Arc::new(Regions::private(node)?);
@@ -34,14 +39,27 @@ impl Reach {
         }
         let tags = options.tags.then(|| (wires.key_of_tags(), nodes));
         let wrappers = Wrappers::new(node, options.traced(), options.fault.as_ref(), tags)?;
-        let end = wrappers.around_network(End::new(node, nodes, wires))?;
-        let carrier = Emulated::new(end, Arc::clone(&regions), nodes);
-        let route = |peer| Route {
+        // Threads that drive neighbours do not look into each other's memory.
+        let lends = fidelity == Fidelity::Direct && !wires.are_modelled();
+        let fabric: Box<dyn Fabric> = match fidelity {
+            Fidelity::Emulated => {
+                let end = wrappers.around_network(End::new(node, nodes, wires))?;
+                Box::new(Emulated::new(end, Arc::clone(&regions), nodes))
+            }
+            Fidelity::Direct => {
+                let end = wrappers.around_network(End::direct(&regions, nodes, wires, lends))?;
+                Box::new(Emulated::new(end, Arc::clone(&regions), nodes))
+            }
+            Fidelity::Leased => {
+                let leased = wrappers.around_network(Endpoint::open(&regions, nodes, wires))?;
+                Box::new(Emulated::new(leased, Arc::clone(&regions), nodes))
+            }
+        };
+        let route = |peer: NodeId| Route {
             messages: if peer == node { Carrier::Myself } else { Carrier::Fabric },
-            mapping: false,
+            mapping: lends && peer != node && neighbours.contains(&peer.0),
             kernel_copy: false,
-            // Its memory goes by messages alone.
-            direct: false,
+            direct: fidelity != Fidelity::Emulated && peer != node,
         };
         let parts = Parts {
             regions,
@@ -49,7 +67,7 @@ impl Reach {
             routes: (0..nodes).map(NodeId).map(route).collect(),
             shm: None,
             tcp: None,
-            fabric: Some(Box::new(carrier)),
+            fabric: Some(fabric),
             cma: None,
             arenas: None,
             engines: Vec::new(),
@@ -57,6 +75,19 @@ impl Reach {
             warnings: Vec::new(),
         };
         Ok(Self::assemble_around(parts, Waker::noted()))
+    }
+}
+
+impl Reach {
+    /// Lends memory of a neighbour on the simulated network.
+    pub(super) fn view_on_fabric(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        entering: Entering,
+    ) -> Result<Option<Memory>, TransferError> {
+        self.fabric.as_ref().map_or(Ok(None), |fabric| fabric.direct().view(key, offset, len, entering))
     }
 }
 
@@ -70,7 +101,7 @@ impl Fabric for Emulated<Wrapped<End>> {
     }
 
     fn direct_bytes_min(&self) -> usize {
-        usize::MAX
+        if self.inner().bare().is_direct() { 0 } else { usize::MAX }
     }
 
     fn sent(&self, peer: NodeId) -> PathUse {
@@ -82,6 +113,6 @@ impl Fabric for Emulated<Wrapped<End>> {
     }
 
     fn own_way(&self) -> &'static str {
-        "nothing of its own"
+        "its own access"
     }
 }

@@ -273,7 +273,7 @@ impl Regions {
     /// # Errors
     /// [`ClaimError`]; nothing is held then.
     #[cfg_attr(
-        not(any(feature = "ofi", feature = "verbs")),
+        not(any(feature = "ofi", feature = "verbs", feature = "sim")),
         expect(dead_code, reason = "this build has no such network")
     )]
     pub(crate) fn claim_for_network(

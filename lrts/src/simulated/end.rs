@@ -1,13 +1,19 @@
 //! End of the wires at one node: sends frames, and hands those that have arrived to the sink.
 //! `**simulated/end** -> simulated/wires -> **simulated/end**`
 
+use super::direct::{Request, Requests};
 use super::wires::{Load, Wires};
+use crate::ambient::clock;
 use crate::error::{LrtsError, TransferError};
+use crate::fabric::remote_operation;
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
 use crate::lrts::{Capabilities, Entering, Get, Lrts, NoRoom, PathUse, Posted, Put, Refused, Sink};
+use crate::memcpy::copy;
 use crate::memory::Memory;
-use crate::region::RegionKey;
+use crate::operation::Operation;
+use crate::region::{RegionKey, Regions};
+use crate::runs::{Run, Runs};
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use std::collections::BTreeMap;
@@ -26,12 +32,16 @@ const BEGUN_BYTES: usize = 256;
 /// A node's end; see the file's head.
 pub struct End {
     node: NodeId,
+    /// Its gets and puts, where it has its own.
+    direct: Option<Direct>,
     wires: Arc<Wires>,
     frame_bytes_max: usize,
     /// By node, from the first frame on.
     sent: Mutex<BTreeMap<NodeId, PathUse>>,
     nodes: u32,
     closing: AtomicBool,
+    /// Whether it has said goodbye.
+    has_left: AtomicBool,
     /// Peers that have said goodbye to this node, or were lost.
     gone_peers: AtomicU32,
 }
@@ -41,18 +51,112 @@ impl End {
     pub fn new(node: NodeId, nodes: u32, wires: &Arc<Wires>) -> Self {
         Self {
             node,
+            direct: None,
             wires: Arc::clone(wires),
             frame_bytes_max: if wires.are_modelled() { MODELLED_FRAME_BYTES_MAX } else { FRAME_BYTES_MAX },
             sent: Mutex::default(),
             nodes,
             closing: AtomicBool::new(false),
+            has_left: AtomicBool::new(false),
             gone_peers: AtomicU32::new(0),
         }
+    }
+
+    /// The same, with a get and put of its own; `lends` if memory is viewed in place, too.
+    pub fn direct(regions: &Arc<Regions>, nodes: u32, wires: &Arc<Wires>, lends: bool) -> Self {
+        wires.open_memory(regions);
+        let (requests, regions) = (Mutex::new(Requests::new(Arc::clone(regions))), Arc::clone(regions));
+        let end = Self::new(regions.node(), nodes, wires);
+        Self { direct: Some(Direct { regions, requests, lends }), ..end }
+    }
+
+    /// Whether it has a get and put of its own.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.direct.is_some()
     }
 
     /// Frames that a peer was sent.
     pub(crate) fn sent(&self, peer: NodeId) -> PathUse {
         self.sent.lock().get(&peer).copied().unwrap_or_default()
+    }
+}
+
+/// A node's part in direct access.
+struct Direct {
+    regions: Arc<Regions>,
+    requests: Mutex<Requests>,
+    /// Whether memory is viewed in place.
+    lends: bool,
+}
+
+impl End {
+    /// The node's part in direct access.
+    ///
+    /// # Panics
+    /// If it has none.
+    fn own_access(&self) -> &Direct {
+        self.direct.as_ref().expect("who has no get and put of its own is not asked for them")
+    }
+
+    fn post(&self, operation: Operation, runs: Runs) -> Result<Posted, Operation> {
+        let peer = operation.key.node;
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(operation);
+        }
+        let (have, need) = (operation.local.place().len as u64, runs.local_bytes() as u64);
+        if have < need {
+            return Ok(Posted::Done(operation.end(Err(TransferError::LocalTooShort { have, need }))));
+        }
+        if peer.0 >= self.nodes {
+            return Ok(Posted::Done(operation.end(Err(TransferError::StaleKey(peer)))));
+        }
+        if self.wires.are_apart(self.node, peer) {
+            return Ok(Posted::Done(operation.end(Err(TransferError::PeerLost(peer)))));
+        }
+        self.own_access().requests.lock().post(operation, runs, |request| self.wires.ask(request))?;
+        Ok(Posted::Pending)
+    }
+
+    fn post_whole(&self, operation: Operation) -> Result<Posted, Operation> {
+        let whole = Run { at: 0, here: 0, len: operation.len };
+        self.post(operation, Runs::new([whole]))
+    }
+
+    /// Answers requests of others that have waited for claims to end, and says goodbye when none of this node's is open. Returns whether any
+    /// went on.
+    fn go_on_with_requests(&self) -> bool {
+        let Some(direct) = &self.direct else { return false };
+        let closing = self.closing.load(Ordering::Relaxed);
+        let due = direct.requests.lock().take_due(closing);
+        let happened = !due.is_empty();
+        for request in due {
+            self.serve(direct, request, closing);
+        }
+        if closing && !self.has_left.load(Ordering::Relaxed) && direct.requests.lock().is_idle() {
+            self.leave();
+        }
+        happened
+    }
+
+    /// Answers a request of another node, if nobody else's claim is in the way; when closing, in any case.
+    fn serve(&self, direct: &Direct, request: Request, closing: bool) {
+        let answered = match closing {
+            true => {
+                let answer = request.serve(&direct.regions);
+                let gone = Err(TransferError::PeerLost(self.node));
+                Some((request, answer.unwrap_or(gone)))
+            }
+            false => direct.requests.lock().serve(request),
+        };
+        if let Some((request, answer)) = answered {
+            self.wires.answer(clock::now_ns(), self.node, &request, answer);
+        }
+    }
+
+    fn leave(&self) {
+        if !self.has_left.swap(true, Ordering::Relaxed) {
+            self.wires.say_goodbye(self.node);
+        }
     }
 }
 
@@ -64,10 +168,10 @@ impl Lrts for End {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             messages: true,
-            get: false,
-            put: false,
-            runs: false,
-            view: false,
+            get: self.is_direct(),
+            put: self.is_direct(),
+            runs: self.is_direct(),
+            view: self.direct.as_ref().is_some_and(|direct| direct.lends),
             device: false,
             immediate: false,
             frame_bytes_max: self.frame_bytes_max,
@@ -99,30 +203,63 @@ impl Lrts for End {
                     self.gone_peers.fetch_add(1, Ordering::Relaxed);
                     let cause = "it was gone without a goodbye".to_owned();
                     sink.peer_lost(LrtsError::PeerLost { peer: source, backend: self.name(), cause });
+                    if let Some(direct) = &self.direct {
+                        let ended = direct.requests.lock().abandon(source);
+                        ended.into_iter().for_each(|completion| sink.completion(completion));
+                    }
                 }
+                Load::Request(request) => {
+                    self.serve(self.own_access(), request, self.closing.load(Ordering::Relaxed));
+                }
+                Load::Answered(id, answer) => {
+                    let ended = self.own_access().requests.lock().conclude(id, answer);
+                    ended.into_iter().for_each(|completion| sink.completion(completion));
+                }
+                _ => unreachable!("what endpoints send each other, or is not left here"),
             }
         }
-        waiting > 0
+        self.go_on_with_requests() || waiting > 0
     }
 
     /// # Panics
-    /// Always: it has no get; [`Emulated`](crate::emulated::Emulated) has.
+    /// If it has no get of its own: [`Emulated`](crate::emulated::Emulated) has one then.
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        panic!("the simulated network has no get of its own, asked for from {}", get.key.node)
+        remote_operation::get(&self.own_access().regions, get, |operation| self.post_whole(operation))
     }
 
     /// # Panics
-    /// Always: it has no put; [`Emulated`](crate::emulated::Emulated) has.
+    /// If it has no put of its own: [`Emulated`](crate::emulated::Emulated) has one then.
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        panic!("the simulated network has no put of its own, asked for to {}", put.key.node)
+        remote_operation::put(&self.own_access().regions, put, |operation| self.post_whole(operation))
     }
 
-    fn view(&self, _: &RegionKey, _: u64, _: usize, _: Entering) -> Result<Option<Memory>, TransferError> {
-        Ok(None)
+    fn get_runs(&self, get: Get, runs: &Runs) -> Result<Posted, Refused<Get>> {
+        self.post(get.into(), runs.clone()).map_err(|operation| Refused(operation.into_get()))
+    }
+
+    fn put_runs(&self, put: Put, runs: &Runs) -> Result<Posted, Refused<Put>> {
+        self.post(put.into(), runs.clone()).map_err(|operation| Refused(operation.into_put()))
+    }
+
+    fn view(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        _: Entering,
+    ) -> Result<Option<Memory>, TransferError> {
+        match &self.direct {
+            Some(Direct { lends: true, .. }) => match self.wires.regions_of(key.node) {
+                Some(regions) => copy::view(&regions, key, offset, len),
+                None => Err(TransferError::PeerLost(key.node)),
+            },
+            _ => Ok(None),
+        }
     }
 
     fn arm(&self) -> bool {
-        self.wires.waiting(self.node) == 0
+        let is_due = self.direct.as_ref().is_some_and(|direct| direct.requests.lock().is_due());
+        !is_due && self.wires.waiting(self.node) == 0
     }
 
     /// None: whoever drives the node is told of arrivals and of room by the [`Wires`].
@@ -134,11 +271,14 @@ impl Lrts for End {
         if self.closing.swap(true, Ordering::Relaxed) {
             return;
         }
-        self.wires.say_goodbye(self.node);
+        match self.direct {
+            Some(_) => _ = self.go_on_with_requests(),
+            None => self.leave(),
+        }
     }
 
     fn is_closed(&self) -> bool {
-        self.closing.load(Ordering::Relaxed)
+        self.has_left.load(Ordering::Relaxed)
             && self.gone_peers.load(Ordering::Relaxed) + self.wires.heard_quietly(self.node) + 1 == self.nodes
     }
 }

@@ -91,7 +91,7 @@ pub(crate) enum Wrapped<L> {
 impl<L: Lrts> Wrapped<L> {
     /// What guards the frames of a network, in words that follow its name; none where nothing does.
     #[cfg_attr(
-        not(any(feature = "ofi", feature = "verbs", feature = "mpi")),
+        not(any(feature = "ofi", feature = "verbs", feature = "mpi", feature = "sim")),
         expect(dead_code, reason = "this build has no such network")
     )]
     pub(crate) fn guard(&self) -> &'static str {

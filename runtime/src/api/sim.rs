@@ -6,7 +6,7 @@ pub use crate::pe::costs::Costs;
 pub use chare_device::DeviceSpeeds;
 use chare_lrts::clock;
 #[cfg(feature = "sim")]
-pub use chare_lrts::simulated::{LogGops, Network, Shape};
+pub use chare_lrts::simulated::{Fidelity, LogGops, Network, Shape};
 use std::time::Duration;
 
 /// Stands for a computation that takes this long. In a simulated job the clock of the PE goes on by it, at once; in a real one its thread is

@@ -90,6 +90,8 @@ pub struct Config {
     pub sim: Option<u32>,
     /// `+hosts`: the hosts of a simulated job; 1 if nothing is said.
     pub hosts: Option<u32>,
+    /// `+fidelity`: how memory moves between the nodes of a simulated job; see [`Simulation::fidelity`](crate::Simulation::fidelity).
+    pub fidelity: Option<String>,
     /// `+threads`: the threads that run a simulated job; 1 if nothing is said.
     pub threads: Option<u32>,
     /// `+seed`: what decides a simulated job; 0 if nothing is said.
@@ -146,6 +148,7 @@ impl Default for Config {
             device: DeviceChoice::default(),
             sim: None,
             hosts: None,
+            fidelity: None,
             threads: None,
             seed: None,
             model: None,

@@ -121,6 +121,17 @@ fn simulated_shapes(shapes: &[(u32, u32)], seed: u64) -> Vec<(u32, u32)> {
     shapes.iter().copied().chain(wide).collect()
 }
 
+/// How memory moves in the jobs of a seed.
+#[cfg(feature = "sim")]
+pub(crate) fn fidelity_of(seed: u64) -> chare::sim::Fidelity {
+    // Whatever else the numbers of seeds decide. Protocols are what there is to test.
+    match seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61 {
+        0..3 => chare::sim::Fidelity::Emulated,
+        3..6 => chare::sim::Fidelity::Leased,
+        _ => chare::sim::Fidelity::Direct,
+    }
+}
+
 /// The node that is lost, if that is why a job ended: what a campaign expects that asks for losses.
 #[cfg(feature = "sim")]
 pub(crate) fn lost_node(error: &chare::JobError) -> Option<chare::NodeId> {
@@ -166,11 +177,13 @@ pub(crate) fn on_simulated_paths<Fut>(
     for seed in simulated_seeds() {
         for (nodes, pes) in simulated_shapes(shapes, seed) {
             let simulation = chare::Simulation::new(nodes, pes).hosts(1 + seed as u32 % nodes).seed(seed);
+            let simulation = simulation.fidelity(fidelity_of(seed));
             let began = clock::now();
             let outcome = with(simulation.chance(chance.iter().copied()).audited()).run(main.clone());
             let messages = outcome.messages();
             let which = format!(
-                "{nodes}x{pes}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1, {messages} messages)"
+                "{nodes}x{pes}, {:?}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1, {messages} messages)",
+                fidelity_of(seed)
             );
             let failed = match outcome.code() {
                 Ok(0) => None,

@@ -1,7 +1,7 @@
 //! Lost nodes: a job of which one is lost ends with an error that names it, wherever the others are; or with the right result, if it was over.
 //! And nodes whose frames do not arrive as they were sent, or that may keep little.
 
-use crate::every_path::{is_of_the_runtime, lost_node, wants_memory};
+use crate::every_path::{fidelity_of, is_of_the_runtime, lost_node, wants_memory};
 use chare::prelude::*;
 use chare::{Chance, JobError, ReachOptions, Simulation};
 use std::collections::BTreeSet;
@@ -74,7 +74,8 @@ fn a_job_of_which_a_node_is_lost_ends_and_names_it() {
     for (nodes, pes) in [(2, 1), (3, 2), (5, 1)] {
         for seed in 0..60 {
             let parts = Chance::ALL.into_iter().chain([Chance::Losses]);
-            let outcome = Simulation::new(nodes, pes).seed(seed).chance(parts).audited().run(work);
+            let job = Simulation::new(nodes, pes).seed(seed).chance(parts).audited();
+            let outcome = job.fidelity(fidelity_of(seed)).run(work);
             assert!(outcome.time() < LONGEST, "{nodes}x{pes}, seed {seed}: {:?}", outcome.time());
             match outcome.code() {
                 Ok(code) => {

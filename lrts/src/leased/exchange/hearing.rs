@@ -77,6 +77,7 @@ impl LeasedExchange {
                 }
             }
             WindowPosition::Early => {
+                crate::sometimes!("a message came before an earlier one");
                 order.keep(sequence, bytes.to_vec());
                 self.give_back(arrival);
             }

@@ -25,7 +25,7 @@ use crate::error::LrtsError;
 use crate::fabric::exchange::{Content, Exchange, Peering, PeeringOf, Refusal, Way};
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
-use crate::tcp::keepalive::Keepalives;
+use crate::tcp::keepalive::standalone::Signs;
 use order::Order;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -104,7 +104,7 @@ pub(super) struct Parts {
     pub(super) door: u64,
     pub(super) endpoint: Box<dyn Endpoint>,
     pub(super) registrations: Registrations,
-    pub(super) keepalives: Keepalives,
+    pub(super) signs: Box<dyn Signs>,
     /// Doors and leases, by node; `None` for this one.
     pub(super) peers: Vec<Option<(u64, Server)>>,
 }
@@ -112,7 +112,7 @@ pub(super) struct Parts {
 impl LeasedExchange {
     /// Begins by greeting the peers that come after this node, unless the network connects on demand.
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { node, backend, door, endpoint, registrations, keepalives, peers } = parts;
+        let Parts { node, backend, door, endpoint, registrations, signs, peers } = parts;
         let greets = !endpoint.connects_on_demand();
         let way = |door| OrderedWay { door, next_out: 0, order: Order::default(), greeted: [!greets; 2] };
         let peer = |(door, server)| (way(door), server);
@@ -122,7 +122,7 @@ impl LeasedExchange {
             peers.nodes().filter(|peer| node < *peer).for_each(|peer| peers.tell(peer, Control::Hello));
         }
         Self {
-            peering: Peering { node, backend, keepalives, peers, notifications: Vec::new() },
+            peering: Peering { node, backend, signs, peers, notifications: Vec::new() },
             door,
             incoming: Arc::clone(endpoint.incoming()),
             registrations,
@@ -138,14 +138,14 @@ impl LeasedExchange {
         }
     }
 
-    /// The parts that a sleeper waits on.
-    pub(super) fn parts(&self) -> (&Keepalives, &dyn Endpoint) {
-        (&self.peering.keepalives, &*self.endpoint)
+    /// What it drives.
+    pub(super) fn endpoint(&self) -> &dyn Endpoint {
+        &*self.endpoint
     }
 
     /// Whether the network lets a thread sleep now.
     pub(super) fn may_sleep(&mut self) -> bool {
-        self.endpoint.descriptor().is_none() || self.endpoint.may_sleep()
+        self.endpoint.may_sleep()
     }
 
     /// The first peer with which hellos were not exchanged.
@@ -191,7 +191,7 @@ impl LeasedExchange {
         }
         self.events = events;
         if thoroughly {
-            happened |= self.check_keepalives(());
+            happened |= self.check_signs(());
         }
         if closing {
             self.say_goodbyes();

@@ -7,6 +7,7 @@ use crate::leased::endpoint::{Access, Refusal, Registration, Transfer};
 use crate::leased::wire::{BUFFER_BYTES, Header};
 use crate::memory::Place;
 use crate::region::Regions;
+use crate::tcp::keepalive::Keepalives;
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use std::collections::BTreeMap;
@@ -126,7 +127,7 @@ impl Scene {
             door: DOOR,
             endpoint,
             registrations: Registrations::new(0),
-            keepalives: Keepalives::watch_sockets("script", BTreeMap::new()).expect("a descriptor"),
+            signs: Box::new(Keepalives::watch_sockets("script", BTreeMap::new()).expect("a descriptor")),
             peers: vec![None, peer(), peer()],
         });
         Self { exchange, events, incoming, received: 0 }

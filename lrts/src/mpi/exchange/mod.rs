@@ -27,7 +27,7 @@ use crate::fabric::peers::Peers;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::lrts::Completion;
-use crate::tcp::keepalive::Keepalives;
+use crate::tcp::keepalive::standalone::Signs;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -81,17 +81,17 @@ pub(super) struct MatchedExchange {
 pub(super) struct Parts {
     pub(super) node: NodeId,
     pub(super) endpoint: Endpoint,
-    pub(super) keepalives: Keepalives,
+    pub(super) signs: Box<dyn Signs>,
     /// By node; `None` for this one.
     pub(super) peers: Vec<Option<(Process, Server)>>,
 }
 
 impl MatchedExchange {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { node, endpoint, keepalives, peers } = parts;
+        let Parts { node, endpoint, signs, peers } = parts;
         let peers = Peers::new(peers);
         Self {
-            peering: Peering { node, backend: BACKEND, keepalives, peers, notifications: Vec::new() },
+            peering: Peering { node, backend: BACKEND, signs, peers, notifications: Vec::new() },
             incoming: Arc::clone(endpoint.incoming()),
             poster: Poster::new(),
             tags: Tags::new(),
@@ -130,7 +130,7 @@ impl MatchedExchange {
         self.events = events;
         happened |= self.advance_flows(ticket);
         if slept || closing || self.rounds.is_multiple_of(KEEPALIVE_INTERVAL) {
-            happened |= self.check_keepalives(Some(ticket));
+            happened |= self.check_signs(Some(ticket));
         }
         if closing {
             self.say_goodbyes();

@@ -288,7 +288,7 @@ impl crate::leased::endpoint::Endpoint for Endpoint {
 
     fn may_sleep(&mut self) -> bool {
         // SAFETY: both are open.
-        unsafe { calls::trywait(self.fabric, self.cq) == 0 }
+        self.descriptor().is_none() || unsafe { calls::trywait(self.fabric, self.cq) == 0 }
     }
 
     fn shut(&mut self) {

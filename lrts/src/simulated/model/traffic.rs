@@ -86,6 +86,29 @@ impl Traffic {
         self.sides[target.index()].1.take(now, kept.side_ns) + kept.processor_ns
     }
 
+    /// A PE has its node's interface move memory by itself; returns when that is asked for, and the PE may go on.
+    pub(in crate::simulated) fn post(&self, now: u64) -> u64 {
+        now + self.network.loggops.overhead_ns
+    }
+
+    /// An interface begins to send by itself, no earlier than now; returns when the first byte arrives.
+    pub(in crate::simulated) fn carry(
+        &mut self,
+        now: u64,
+        (source, target): (NodeId, NodeId),
+        bytes: usize,
+    ) -> u64 {
+        let side_ns = self.network.loggops.sending(bytes).side_ns;
+        let begins = self.sides[source.index()].0.take(now, side_ns);
+        begins + self.network.latency_ns(source.0, target.0)
+    }
+
+    /// An interface takes what begins to arrive now by itself; returns when it has all.
+    pub(in crate::simulated) fn take_in(&mut self, now: u64, target: NodeId, bytes: usize) -> u64 {
+        let side_ns = self.network.loggops.receiving(bytes).side_ns;
+        self.sides[target.index()].1.take(now, side_ns) + side_ns
+    }
+
     /// When a goodbye arrives that leaves now: it costs nobody's time.
     pub(in crate::simulated) fn arrival_of_goodbye(&self, now: u64, source: NodeId, target: NodeId) -> u64 {
         now + self.network.latency_ns(source.0, target.0)

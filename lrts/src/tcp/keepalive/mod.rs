@@ -9,8 +9,8 @@
 //! A node on a network of another backend writes [`HEARD`] when it has heard the peer's goodbye, and [`GOODBYE`] in place of its own, if
 //! it never sent anything to the peer: then no connection is made for it. Nothing else is ever written.
 
-#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
-mod standalone;
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi", feature = "sim"))]
+pub(crate) mod standalone;
 
 use super::mesh::Connected;
 use crate::error::LrtsError;

@@ -1,6 +1,6 @@
 //! Keepalive connections beside a network of another backend, and the two words that are written on them.
 
-use super::{GOODBYE, HEARD, Keepalives};
+use super::{GOODBYE, HEARD, Keepalives, Sign};
 use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -9,6 +9,32 @@ use crate::tcp::mesh;
 use crate::tcp::protection::TcpOptions;
 use rustix::net::SendFlags;
 use std::time::Duration;
+
+/// Signs of peers' lives, and the words that a node adds to its own.
+pub(crate) trait Signs: Send {
+    /// The signs since the last check.
+    fn check(&mut self) -> Vec<(NodeId, Sign)>;
+
+    /// Tells a peer that its goodbye was heard.
+    fn write_heard(&self, peer: NodeId);
+
+    /// Says goodbye to a peer that was never sent anything.
+    fn write_goodbye(&self, peer: NodeId);
+}
+
+impl Signs for Keepalives {
+    fn check(&mut self) -> Vec<(NodeId, Sign)> {
+        Self::check(self)
+    }
+
+    fn write_heard(&self, peer: NodeId) {
+        self.write(peer, HEARD);
+    }
+
+    fn write_goodbye(&self, peer: NodeId) {
+        self.write(peer, GOODBYE);
+    }
+}
 
 impl Keepalives {
     /// Connects this node to `peers`, for a backend of this name, within `patience` after all nodes have published where they
@@ -24,16 +50,6 @@ impl Keepalives {
     ) -> Result<Self, LrtsError> {
         let options = TcpOptions::default();
         Self::watch(backend, mesh::connect_all(bootstrap, peers, &[Line::Keepalive], &options, patience)?)
-    }
-
-    /// Tells a peer that its goodbye was heard.
-    pub(crate) fn write_heard(&self, peer: NodeId) {
-        self.write(peer, HEARD);
-    }
-
-    /// Says goodbye to a peer that was never sent anything.
-    pub(crate) fn write_goodbye(&self, peer: NodeId) {
-        self.write(peer, GOODBYE);
     }
 
     fn write(&self, peer: NodeId, word: u8) {

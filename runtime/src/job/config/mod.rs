@@ -147,6 +147,9 @@ struct Options {
     /// Hosts of a simulated job
     #[arg(long, value_name = "N", requires = "sim", value_parser = clap::value_parser!(u32).range(1..))]
     hosts: Option<u32>,
+    /// How memory moves between nodes of a simulated job: emulated, leased or direct
+    #[arg(long, value_name = "WAY", requires = "sim")]
+    fidelity: Option<String>,
     /// Threads that run a simulated job, if a model describes its network
     #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u32).range(1..))]
     threads: Option<u32>,
@@ -274,6 +277,7 @@ impl Config {
             device: options.device.unwrap_or_default(),
             sim: options.sim,
             hosts: options.hosts,
+            fidelity: options.fidelity,
             threads: options.threads,
             seed: options.seed,
             model: options.model,

@@ -9,7 +9,7 @@ use crate::model::ids::NodeId;
 use crate::pe::costs::Costs;
 use chare_device::DeviceSpeeds;
 use chare_lrts::Common;
-use chare_lrts::simulated::{Chance, Chances, Network};
+use chare_lrts::simulated::{Chance, Chances, Fidelity, Network};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use std::num::NonZeroU32;
@@ -24,6 +24,7 @@ pub(super) struct Shape {
     /// Threads that drive the nodes, if there are as many nodes.
     pub(super) threads: u32,
     pub(super) seed: u64,
+    pub(super) fidelity: Fidelity,
     /// The model of the network, if the seed does not decide how long frames are on their way.
     pub(super) network: Option<Network>,
     /// What entries cost, if they do.

@@ -149,7 +149,7 @@ pub(super) fn make(
     Ground { wires, lookahead, topology, lowest, choice, numbers, above }: &Ground,
     district: u32,
 ) -> Result<Made, JobError> {
-    let &Shape { nodes, pes, seed, device_speeds, is_audited, .. } = shape;
+    let &Shape { nodes, pes, seed, fidelity, device_speeds, is_audited, .. } = shape;
     let device_time = VirtualTime::new(device_speeds, clock::now_ns, clock::spend);
     let common = Rc::new(drawn.common());
     let ids = wires.nodes_of(district).map(NodeId);
@@ -158,11 +158,12 @@ pub(super) fn make(
     let book = is_audited.then(Shared::default);
     let open = |(id, ambient): (NodeId, &Rc<Ambient>)| {
         ambient.within(0, 0, || {
-            let network = Reach::simulated(id, nodes, wires, &options.network)
-                .map_err(|cause: LrtsError| JobError::Lrts { node: id, cause })?;
             // Neighbours by number are on one host.
             let lowest_here = lowest[id.index()];
-            let host_nodes = lowest.partition_point(|beside| *beside <= lowest_here) as u32 - lowest_here.0;
+            let end = lowest.partition_point(|beside| *beside <= lowest_here) as u32;
+            let (neighbours, host_nodes) = (lowest_here.0..end, end - lowest_here.0);
+            let network = Reach::simulated(id, nodes, neighbours, wires, fidelity, &options.network)
+                .map_err(|cause: LrtsError| JobError::Lrts { node: id, cause })?;
             let (first, host_pes) = ((id.0 - lowest_here.0) * pes, host_nodes * pes);
             let devices = Devices::new(choice.clone(), (first, host_pes), pes);
             let devices = devices.within(device_time.clone(), id.0.into(), host_of(shape, id.0));

@@ -26,8 +26,8 @@ use crate::node::seeds::Seeds;
 use crate::pe::costs::Costs;
 use chare_device::DeviceSpeeds;
 use chare_lrts::reach::ReachOptions;
-use chare_lrts::simulated::Network;
 pub use chare_lrts::simulated::{Chance, ChanceError};
+use chare_lrts::simulated::{Fidelity, Network};
 use drawn::Shape;
 pub use log::SimulatedEvent;
 use std::num::NonZeroU32;
@@ -84,6 +84,7 @@ impl Simulation {
                 hosts: 1,
                 threads: 1,
                 seed: 0,
+                fidelity: Fidelity::default(),
                 network: None,
                 costs: None,
                 device_speeds,
@@ -128,6 +129,23 @@ impl Simulation {
     pub fn threads(mut self, threads: u32) -> Self {
         assert!(threads > 0, "a job is driven by at least one thread");
         self.shape.threads = threads;
+        self
+    }
+
+    /// Says how memory moves between nodes, as `+fidelity` does: by messages alone, if nothing is said.
+    ///
+    /// ```
+    /// use chare::sim::Fidelity;
+    ///
+    /// let outcome = chare::Simulation::new(2, 1).fidelity(Fidelity::Leased).run(|| async {
+    ///     let (answer, callback) = chare::future::<u32>();
+    ///     callback.send(chare::nodes());
+    ///     assert_eq!(answer.await, 2);
+    /// });
+    /// assert_eq!(outcome.code().unwrap(), 0);
+    /// ```
+    pub fn fidelity(mut self, fidelity: Fidelity) -> Self {
+        self.shape.fidelity = fidelity;
         self
     }
 

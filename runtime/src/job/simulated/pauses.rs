@@ -50,7 +50,7 @@ impl Pauses {
 mod tests {
     use super::*;
     use chare_device::DeviceSpeeds;
-    use chare_lrts::simulated::Chances;
+    use chare_lrts::simulated::{Chances, Fidelity};
 
     #[test]
     fn a_node_pauses_alone_until_its_pause_is_over_and_never_in_the_calm() {
@@ -64,6 +64,7 @@ mod tests {
                 hosts: 1,
                 threads: 1,
                 seed,
+                fidelity: Fidelity::default(),
                 network: None,
                 costs: None,
                 device_speeds: DeviceSpeeds::default(),

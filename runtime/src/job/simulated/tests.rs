@@ -1,6 +1,6 @@
 //! Tests of simulated jobs: each seed twice, and what becomes of programs that cannot go on.
 
-use super::{Chance, Simulated, Simulation};
+use super::{Chance, Fidelity, Simulated, Simulation};
 use crate as chare;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
@@ -116,6 +116,12 @@ async fn everything() {
     over.await;
 }
 
+const FIDELITIES: [Fidelity; 3] = [Fidelity::Emulated, Fidelity::Leased, Fidelity::Direct];
+
+fn fidelity_of(seed: u64) -> Fidelity {
+    FIDELITIES[seed as usize % FIDELITIES.len()]
+}
+
 #[track_caller]
 fn same_twice(simulation: &Simulation) -> Simulated {
     let [one, other] = [(); 2].map(|()| simulation.clone().run(everything));
@@ -149,9 +155,10 @@ fn a_seed_is_the_same_run_each_time() {
 #[test]
 fn whatever_chance_does_a_seed_is_the_same_run_each_time_and_ends_as_it_should() {
     let mut marks = BTreeSet::new();
-    for (nodes, pes, seeds) in [(2, 2, 20), (5, 1, 10), (3, 3, 6)] {
+    for (nodes, pes, seeds) in [(2, 2, 24), (5, 1, 12), (3, 3, 6)] {
         for seed in 0..seeds {
             let simulation = Simulation::new(nodes, pes).seed(seed).chance(Chance::ALL).audited();
+            let simulation = simulation.fidelity(fidelity_of(seed));
             marks.extend(same_twice(&simulation).marks().iter().map(|(mark, _)| *mark));
         }
     }
@@ -161,6 +168,8 @@ fn whatever_chance_does_a_seed_is_the_same_run_each_time_and_ends_as_it_should()
         "a get or put found no room",
         "memory that could not be registered was copied into its message",
         "a message came before its collection",
+        "a message came before an earlier one",
+        "a registration made room for another",
     ] {
         assert!(marks.contains(mark), "no seed came to where {mark}: {marks:?}");
     }
@@ -347,8 +356,10 @@ fn a_model_says_what_messages_take_and_entries_what_they_cost() {
 fn a_job_with_a_model_does_the_same_and_keeps_its_promises() {
     let network: crate::sim::Network = "loggops:L=900,o=300,g=100,G=0.125".parse().expect("it is one");
     for (nodes, pes) in [(1, 3), (2, 2), (5, 1), (4, 3)] {
-        let simulation = Simulation::new(nodes, pes).model(network).audited();
-        same_twice(&simulation);
+        for fidelity in FIDELITIES {
+            let simulation = Simulation::new(nodes, pes).fidelity(fidelity).model(network).audited();
+            same_twice(&simulation);
+        }
     }
 }
 
@@ -357,9 +368,10 @@ const FAR: &str = "loggops:L=2500,o=1500,g=1000,G=6,hop=100,shape=torus:10x10x1"
 
 #[test]
 fn several_threads_make_of_a_seed_what_one_does() {
-    for (nodes, pes, seed) in [(2, 2, 1), (5, 3, 2), (5, 1, 3), (70, 1, 4)] {
+    for (nodes, pes, seed) in [(2, 2, 1), (5, 3, 2), (5, 1, 3), (5, 2, 4), (3, 2, 5), (70, 1, 6)] {
         let network = FAR.parse().expect("it is one");
         let job = Simulation::new(nodes, pes).hosts(2).seed(seed).model(network).recorded();
+        let job = job.fidelity(fidelity_of(seed));
         let alone = job.clone().run(everything);
         assert_eq!(alone.code().expect("it ends well"), 0);
         for threads in [2, 3, 8] {

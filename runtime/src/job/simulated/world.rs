@@ -427,7 +427,9 @@ impl<'a> World<'a> {
             (self.oracles, self.book) = (None, None);
             self.astray = Some((self.log.count() + ASTRAY_EVENTS, arrival));
         }
-        self.look_soon(node);
+        if arrival.is_news {
+            self.look_soon(node);
+        }
     }
 
     /// Takes note that a node has said goodbye quietly: whoever may be done looks at the end of what happens meanwhile, whoever drives it.
@@ -495,8 +497,9 @@ impl<'a> World<'a> {
         let (actor, now) = (self.cast.actor_of(node), self.now);
         self.log.note(now, node, SimulatedEvent::Leave { node: self.cast.node_id(node) });
         let caller = self.cast.pe_id(actor).0.into();
-        if let Some(next) = self.cast.nodes[node].leave(now, caller) {
-            self.plan(actor, next);
+        match self.cast.nodes[node].leave(now, caller) {
+            Some(next) => self.plan(actor, next),
+            None => self.wires.end(self.cast.node_id(node), now),
         }
     }
 

@@ -288,9 +288,12 @@ impl Program {
     #[cfg(feature = "sim")]
     fn simulation(&self, nodes: u32) -> Result<Simulation, String> {
         let pes = self.simulated_pes().map_err(str::to_owned)?;
-        let Config { hosts, threads, seed, model, costs, .. } = &self.config;
+        let Config { hosts, fidelity, threads, seed, model, costs, .. } = &self.config;
         let mut simulation = Simulation::new(nodes, pes).hosts(hosts.unwrap_or(1)).seed(seed.unwrap_or(0));
         simulation = simulation.threads(threads.unwrap_or(1));
+        if let Some(fidelity) = fidelity {
+            simulation = simulation.fidelity(fidelity.parse()?);
+        }
         if let Some(model) = model {
             simulation = simulation.model(model.parse()?);
         }

@@ -1,12 +1,17 @@
-//! Bursts without room: for a while a way between two nodes takes no frame, as a network's that is congested.
+//! Weather of a simulated network: how long frames are on their way, and how many there is room for; and bursts without room, when for a
+//! while a way between two nodes takes no frame, as a network's that is congested.
 
+use super::chance::{Chance, Chances};
 use crate::ids::NodeId;
 use rand::rngs::ChaCha8Rng;
-use rand::{RngExt, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 use rustc_hash::FxHashMap;
 
 /// The stream of the seed's dice that bursts draw from.
 const STREAM: u64 = u64::MAX - 2;
+
+/// One frame in so many is late.
+const LATE_ONE_IN: u64 = 64;
 
 /// The bursts of one job.
 pub(super) struct Bursts {
@@ -37,6 +42,11 @@ impl Bursts {
         Self::draw(0, 0)
     }
 
+    /// Whether a way takes nothing now.
+    pub(super) fn is_under_way(&self, way: (NodeId, NodeId), now: u64) -> bool {
+        self.until.get(&way).is_some_and(|until| *until > now)
+    }
+
     /// Until when there is no room for a frame that is sent now, if there is none.
     pub(super) fn until(&mut self, way: (NodeId, NodeId), now: u64) -> Option<u64> {
         if now >= self.calm_from {
@@ -51,6 +61,65 @@ impl Bursts {
         let until = (now + self.dice.random_range(1..=self.longest_ns)).min(self.calm_from);
         self.until.insert(way, until);
         Some(until)
+    }
+}
+
+/// How a network treats frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weather {
+    /// Least time on the way, in nanoseconds.
+    pub least_ns: u64,
+    /// How much longer most take at the most, in nanoseconds.
+    pub spread_ns: u64,
+    /// How much longer one frame in 64 takes at the most, in nanoseconds.
+    pub late_ns: u64,
+    /// Time of each KiB on the way, in nanoseconds.
+    pub kib_ns: u64,
+    /// How many frames of one node to another there is room for, until they are taken there.
+    pub room: usize,
+}
+
+impl Weather {
+    /// What there is where a model describes the network: room.
+    pub(super) const NONE: Self = Self { least_ns: 1, spread_ns: 1, late_ns: 1, kib_ns: 0, room: usize::MAX };
+
+    /// Whether there may be no room.
+    pub(super) fn is_limited(&self) -> bool {
+        self.room < usize::MAX
+    }
+
+    /// Draws one: what is rare where all is drawn from one distribution comes often where each seed draws its own.
+    pub(super) fn draw(dice: &mut ChaCha8Rng) -> Self {
+        let mut one_of = |among: &[u64]| among[dice.random_range(0..among.len())];
+        Self {
+            least_ns: one_of(&[1, 500, 2_000]),
+            spread_ns: one_of(&[1, 300, 5_000, 100_000]),
+            late_ns: one_of(&[1, 50_000, 2_000_000]),
+            kib_ns: one_of(&[0, 80]),
+            room: one_of(&[1, 4, 64, 4_096, 4_096]) as usize,
+        }
+    }
+
+    /// The same, where these parts alone are left to chance.
+    pub(super) fn under(mut self, chances: Chances) -> Self {
+        if !chances.has(Chance::Weather) {
+            (self.least_ns, self.spread_ns, self.kib_ns) = (1_000, 1, 0);
+        }
+        if !chances.has(Chance::Late) {
+            self.late_ns = 1;
+        }
+        if !chances.has(Chance::Room) {
+            self.room = 4_096;
+        }
+        self
+    }
+
+    /// How long a frame of so many bytes is on its way.
+    pub(super) fn delay_ns(&self, bytes: usize, dice: &mut ChaCha8Rng) -> u64 {
+        let late =
+            if dice.next_u64().is_multiple_of(LATE_ONE_IN) { dice.random_range(0..self.late_ns) } else { 0 };
+        let length = (bytes as u64 * self.kib_ns) >> 10;
+        self.least_ns + dice.random_range(0..self.spread_ns) + late + length
     }
 }
 

@@ -12,27 +12,33 @@
 //! 7. Of what a node has sent that is [lost](Wires::lose) each peer gets what arrives before some moment, and is told then; one to which the node
 //!    had said goodbye gets all and is told nothing. What is sent to the node vanishes.
 //! 8. One frame may [change](Corruption) on its way.
-//! 9. Nodes are dealt out to districts, each of which one thread drives: in a job that several drive, whose network a model describes. What is
+//! 9. [Endpoints](super::Endpoint) send messages, which keep no order, and reach each other's memory [by themselves](super::one_sided). The
+//!    words that nodes say of their lives keep theirs.
+//! 10. Nodes are dealt out to districts, each of which one thread drives: in a job that several drive, whose network a model describes. What is
 //!    sent to another district arrives there no earlier than the [least latency](Network::least_latency_ns) after it was sent.
 
-use super::bursts::Bursts;
+mod access;
+mod district;
+
+pub(in crate::simulated) use district::Load;
+
 use super::chance::{Chance, Chances};
 use super::corruption::Corruption;
-use super::goodbyes::Quiet;
 use super::model::{Network, Traffic};
+use super::weather::{Bursts, Weather};
 use crate::ambient::caller::Caller;
 use crate::ambient::{clock, driven};
 use crate::bootstrap::JobKey;
+use crate::error::TransferError;
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
 use crate::lrts::NoRoom;
+use crate::tcp::keepalive::Sign;
+use district::{District, Key, Order, Way};
 use parking_lot::{Mutex, MutexGuard};
 use rand::rngs::ChaCha8Rng;
-use rand::{Rng, RngExt, SeedableRng};
-use rustc_hash::{FxHashMap, FxHasher};
+use rand::{RngExt, SeedableRng};
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -41,75 +47,6 @@ const STREAM: u64 = u64::MAX;
 
 /// The stream that the key of tags is drawn from.
 const KEY_STREAM: u64 = u64::MAX - 6;
-
-/// One frame in so many is late.
-const LATE_ONE_IN: u64 = 64;
-
-/// What travels.
-pub(super) enum Load {
-    Frame(Channel, Vec<u8>),
-    Goodbye,
-    /// The sender was lost.
-    Loss,
-}
-
-/// Moment of arrival, sender, and how many the sender had sent before: which of two arrives first.
-type Key = (u64, NodeId, u64);
-
-/// Frames that keep their order: sender, target, and on the runtime's channel the caller.
-type Lane = (NodeId, NodeId, Option<Caller>);
-
-/// What is known of the way from one node to another.
-#[derive(Default)]
-struct Way {
-    /// Frames on their way, and those that wait to be taken.
-    frames: usize,
-    /// Whether the sender is to be told of room.
-    is_refused: bool,
-    /// When the last of all that was sent arrives.
-    last: u64,
-}
-
-#[derive(Default)]
-struct Node {
-    is_lost: bool,
-    /// Whether it has said goodbye, to all peers at once.
-    has_left: bool,
-    /// Those to which it has sent frames, and those of which some have arrived.
-    met: BTreeSet<NodeId>,
-    sent: u64,
-    on_their_way: BTreeMap<Key, Load>,
-    arrived: VecDeque<(NodeId, Load)>,
-}
-
-/// What is known of the nodes that one thread drives, and of what they have sent.
-struct District {
-    /// When the first frame arrives, for each of these nodes to which any is on its way.
-    first: BTreeSet<(u64, NodeId)>,
-    /// Goodbyes on their way to all nodes that do not hear them by themselves, as those do that are told with each.
-    goodbyes: BTreeMap<Key, Vec<NodeId>>,
-    /// The earliest arrival at other districts of what was sent since somebody asked.
-    sent_away: Option<u64>,
-    /// By number, those of others too, of which nothing is known here.
-    nodes: Vec<Node>,
-    ways: FxHashMap<(NodeId, NodeId), Way>,
-    /// When the last frame of a lane arrives.
-    lanes: FxHashMap<Lane, u64>,
-    /// Those that are to look at their network: senders for which there is room again, and all when the last has said goodbye.
-    roomy: Vec<NodeId>,
-    /// Senders that met a burst, and when it ends.
-    held_up: Vec<(u64, NodeId)>,
-    bursts: Bursts,
-    quiet: Quiet,
-    corruption: Option<Corruption>,
-    /// The frame that has changed, once there is one.
-    changed: Option<Key>,
-    /// Whether all frames of one node to another keep their order.
-    keeps_order: bool,
-    dice: ChaCha8Rng,
-    /// If a model describes the network.
-    traffic: Option<Traffic>,
-}
 
 /// The wires between the nodes of one simulated job.
 pub struct Wires {
@@ -133,6 +70,8 @@ pub struct Arrival {
     pub hash: u64,
     /// Whether it has changed on its way.
     pub is_changed: bool,
+    /// Whether anything waits there to be taken: what an interface does by itself is none of any PE's.
+    pub is_news: bool,
 }
 
 impl Wires {
@@ -194,6 +133,11 @@ impl Wires {
         JobKey(dice.random())
     }
 
+    /// The seed of the job.
+    pub(in crate::simulated) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Whether a model describes the network.
     pub fn are_modelled(&self) -> bool {
         self.districts[0].lock().traffic.is_some()
@@ -237,17 +181,52 @@ impl Wires {
 
     /// Lets the next frame arrive at a node, whose PEs are to look at their network.
     pub fn arrive(&self, target: NodeId) -> Option<Arrival> {
-        let here = &mut *self.of(target);
+        let mut guard = self.of(target);
+        let here = &mut *guard;
         let (key, load) = here.take_first(target)?;
         let (moment, source, _) = key;
         let is_changed = here.changed == Some(key);
         let hash = load.hash();
+        let arrival = Arrival { moment, source, target, hash, is_changed, is_news: true };
         let node = &mut here.nodes[target.index()];
-        if let Load::Frame(..) = load {
-            node.met.insert(source);
+        match load {
+            Load::Step(posting, step) => {
+                let next = here.take_step(moment, target, posting, step, &self.weather);
+                self.set_out(guard, next);
+                return Some(Arrival { is_news: false, ..arrival });
+            }
+            Load::Request(request) => {
+                let regions = node.regions.clone();
+                // What ends a claim may be told to these wires.
+                drop(guard);
+                let answer =
+                    regions.map_or(Some(Err(TransferError::StaleKey(target))), |it| request.serve(&it));
+                let is_news = answer.is_none();
+                match answer {
+                    Some(answer) => self.answer(moment, target, &request, answer),
+                    None => self.of(target).nodes[target.index()]
+                        .arrived
+                        .push_back((source, Load::Request(request))),
+                }
+                return Some(Arrival { is_news, ..arrival });
+            }
+            Load::Answer(id, answer) => {
+                let bytes = answer.as_ref().map_or(0, Vec::len);
+                let over = here.traffic.as_mut().map_or(moment, |it| it.take_in(moment, target, bytes));
+                let key = here.key(over, target);
+                here.put(key, target, Load::Answered(id, answer));
+                return Some(Arrival { is_news: false, ..arrival });
+            }
+            Load::Loss if node.interface.is_some() => node.signs.push((source, Sign::Ended)),
+            Load::Sign(sign) => node.signs.push((source, sign)),
+            load => {
+                if let Load::Frame(..) = load {
+                    node.met.insert(source);
+                }
+                node.arrived.push_back((source, load));
+            }
         }
-        node.arrived.push_back((source, load));
-        Some(Arrival { moment, source, target, hash, is_changed })
+        Some(arrival)
     }
 
     /// The nodes of a district that found no room before and for which there is some again, and those that may be done since all others have said
@@ -262,14 +241,52 @@ impl Wires {
     }
 
     /// Sends a frame, at the caller's time.
-    pub(super) fn send(&self, source: NodeId, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+    pub(in crate::simulated) fn send(
+        &self,
+        source: NodeId,
+        target: NodeId,
+        frame: Frame<'_>,
+    ) -> Result<(), NoRoom> {
+        let order = match frame.channel {
+            Channel::Runtime => Order::OfCaller(Caller::current()),
+            Channel::Emulated => Order::OfNode,
+        };
+        let load = |bytes| Load::Frame(frame.channel, bytes);
+        self.dispatch((source, target), Some(order), frame.len(), || frame.to_vec(), load, None)
+    }
+
+    /// Sends a message of an endpoint, at the caller's time. The endpoint is told when the message in a slot has left.
+    pub(in crate::simulated) fn send_message(
+        &self,
+        way: (NodeId, NodeId),
+        parts: &[&[u8]],
+        slot: Option<usize>,
+    ) -> Result<(), NoRoom> {
+        let len = parts.iter().map(|part| part.len()).sum();
+        self.dispatch(way, None, len, || parts.concat(), Load::Message, slot)
+    }
+
+    /// Sends bytes, if there is room. What keeps no order overtakes what was sent before as the delays have it.
+    fn dispatch(
+        &self,
+        (source, target): (NodeId, NodeId),
+        order: Option<Order>,
+        len: usize,
+        bytes: impl FnOnce() -> Vec<u8>,
+        load: impl FnOnce(Vec<u8>) -> Load,
+        slot: Option<usize>,
+    ) -> Result<(), NoRoom> {
         let mut guard = self.of(source);
         let here = &mut *guard;
+        let now = clock::now_ns();
         if here.are_apart(source, target) {
+            if let Some(slot) = slot {
+                let key = here.key(now + 1, source);
+                here.put(key, source, Load::Sent(slot));
+            }
             return Ok(());
         }
-        if let Some(until) = here.bursts.until((source, target), clock::now_ns()) {
-            here.held_up.push((until, source));
+        if here.is_held_up((source, target), now) {
             return Err(NoRoom);
         }
         let way = match here.ways.entry((source, target)) {
@@ -286,31 +303,79 @@ impl Wires {
         if self.weather.is_limited() {
             way.frames += 1;
         }
-        let is_free = frame.channel == Channel::Runtime && !here.keeps_order;
-        let lane = (source, target, is_free.then(Caller::current));
-        let arrives = match &mut here.traffic {
+        let mut arrives = match &mut here.traffic {
             Some(traffic) => {
-                let departure = traffic.depart(clock::now_ns(), (source, target), frame.len());
+                let departure = traffic.depart(now, (source, target), len);
                 driven::spend_until(departure.over);
                 departure.arrives
             }
-            None => clock::now_ns() + self.weather.delay_ns(frame.len(), &mut here.dice),
+            None => now + self.weather.delay_ns(len, &mut here.dice),
         };
-        let behind = here.lanes.entry(lane).or_default();
-        *behind = arrives.max(*behind);
-        way.last = way.last.max(*behind);
-        let (moment, mut bytes) = (*behind, frame.to_vec());
-        let is_changed = here.corruption.as_mut().is_some_and(|corruption| corruption.strike(&mut bytes));
-        let key = here.key(moment, source);
+        if let Some(order) = order {
+            let order = if here.keeps_order { Order::OfNode } else { order };
+            let behind = here.lanes.entry((source, target, order)).or_default();
+            *behind = arrives.max(*behind);
+            arrives = *behind;
+        }
+        way.last = way.last.max(arrives);
+        let mut bytes = bytes();
+        // Networks with one-sided access see to it that their messages are whole: nothing above could tell.
+        let may_change = here.corruption.as_mut().filter(|_| order.is_some());
+        let is_changed = may_change.is_some_and(|corruption| corruption.strike(&mut bytes));
+        let key = here.key(arrives, source);
         if is_changed {
             here.changed = Some(key);
         }
-        self.set_out(guard, [(key, target, Load::Frame(frame.channel, bytes))]);
+        if let Some(slot) = slot {
+            // Some networks know that a message has left before it arrives, others after that.
+            let left = here.delay_of_nothing(now, (source, target), &self.weather);
+            let key = here.key(left, source);
+            here.put(key, source, Load::Sent(slot));
+        }
+        self.set_out(guard, [(key, target, load(bytes))]);
         Ok(())
     }
 
+    /// Tells peers that a node has ended, as its connections do where an endpoint stands.
+    pub fn end(&self, node: NodeId, now: u64) {
+        let peers = {
+            let here = self.of(node);
+            if here.nodes[node.index()].interface.is_some() { here.nodes.len() as u32 } else { 0 }
+        };
+        for peer in (0..peers).map(NodeId).filter(|peer| *peer != node) {
+            self.sign(now, (node, peer), Sign::Ended);
+        }
+    }
+
+    /// Sends a sign of a node's life to a peer.
+    pub(in crate::simulated) fn sign(&self, now: u64, (source, target): (NodeId, NodeId), sign: Sign) {
+        let mut guard = self.of(source);
+        let here = &mut *guard;
+        if here.are_apart(source, target) {
+            return;
+        }
+        let arrives = here.delay_of_nothing(now, (source, target), &self.weather);
+        let behind = here.lanes.entry((source, target, Order::OfSigns)).or_default();
+        *behind = arrives.max(*behind);
+        let arrives = *behind;
+        let key = here.key(arrives, source);
+        self.set_out(guard, [(key, target, Load::Sign(sign))]);
+    }
+
+    /// Takes the signs of peers' lives that have arrived at a node.
+    pub(in crate::simulated) fn take_signs(&self, node: NodeId) -> Vec<(NodeId, Sign)> {
+        std::mem::take(&mut self.of(node).nodes[node.index()].signs)
+    }
+
+    /// Whether there is room for a frame, which a sender has not found before.
+    pub(in crate::simulated) fn has_room(&self, source: NodeId, target: NodeId) -> bool {
+        let here = &mut *self.of(source);
+        let is_refused = here.ways.get(&(source, target)).is_some_and(|way| way.is_refused);
+        !is_refused && !here.bursts.is_under_way((source, target), clock::now_ns())
+    }
+
     /// Says goodbye to all peers.
-    pub(super) fn say_goodbye(&self, source: NodeId) {
+    pub(in crate::simulated) fn say_goodbye(&self, source: NodeId) {
         let mut guard = self.of(source);
         let here = &mut *guard;
         if here.nodes[source.index()].is_lost {
@@ -372,7 +437,7 @@ impl Wires {
     }
 
     /// Of how many goodbyes a node has heard that were not said to it alone.
-    pub(super) fn heard_quietly(&self, node: NodeId) -> u32 {
+    pub(in crate::simulated) fn heard_quietly(&self, node: NodeId) -> u32 {
         self.of(node).quiet.heard(node)
     }
 
@@ -386,7 +451,15 @@ impl Wires {
         let node = &mut state.nodes[lost.index()];
         node.is_lost = true;
         node.arrived.clear();
-        state.keep(lost, |_| false);
+        let on_their_way = state.keep(lost, |_| false);
+        for load in on_their_way {
+            if let Load::Step(posting, _) = &load
+                && posting.poster != lost
+            {
+                let poster = posting.poster;
+                state.fail_accesses(now, poster, [load]);
+            }
+        }
         if !state.nodes[lost.index()].has_left && state.quiet.lose() {
             state.look_all();
         }
@@ -402,22 +475,30 @@ impl Wires {
             }
             let last = state.ways.get(&(lost, peer)).map_or(0, |way| way.last);
             let told = state.dice.random_range(now + 1..=last.max(now + 1));
-            state.keep(peer, |(moment, source, _)| *source != lost || *moment <= told);
+            let vanished = state.keep(peer, |(moment, source, _)| *source != lost || *moment <= told);
+            state.fail_accesses(told, peer, vanished);
             let key = state.key(told, lost);
             state.put(key, peer, Load::Loss);
         }
     }
 
-    /// How much waits at a node to be taken.
-    pub(super) fn waiting(&self, node: NodeId) -> usize {
+    /// How much waits at a node to be taken, signs of peers' lives left out.
+    pub(in crate::simulated) fn waiting(&self, node: NodeId) -> usize {
         self.of(node).nodes[node.index()].arrived.len()
     }
 
+    /// Whether nothing at all waits at a node to be taken.
+    pub(in crate::simulated) fn is_quiet_at(&self, node: NodeId) -> bool {
+        let here = self.of(node);
+        let node = &here.nodes[node.index()];
+        node.arrived.is_empty() && node.signs.is_empty()
+    }
+
     /// Takes what has waited at a node the longest.
-    pub(super) fn take(&self, node: NodeId) -> Option<(NodeId, Load)> {
+    pub(in crate::simulated) fn take(&self, node: NodeId) -> Option<(NodeId, Load)> {
         let here = &mut *self.of(node);
         let (source, load) = here.nodes[node.index()].arrived.pop_front()?;
-        if let Load::Frame(_, bytes) = &load {
+        if let Load::Frame(_, bytes) | Load::Message(bytes) = &load {
             if self.weather.is_limited()
                 && let Some(way) = here.ways.get_mut(&(source, node))
             {
@@ -431,153 +512,5 @@ impl Wires {
             }
         }
         Some((source, load))
-    }
-}
-
-impl District {
-    /// One of a job of so many nodes, where nothing happens by chance.
-    fn new(nodes: u32, traffic: Option<Traffic>) -> Self {
-        Self {
-            first: BTreeSet::new(),
-            goodbyes: BTreeMap::new(),
-            sent_away: None,
-            nodes: (0..nodes).map(|_| Node::default()).collect(),
-            ways: FxHashMap::default(),
-            lanes: FxHashMap::default(),
-            roomy: Vec::new(),
-            held_up: Vec::new(),
-            bursts: Bursts::none(),
-            quiet: Quiet::new(nodes),
-            corruption: None,
-            changed: None,
-            keeps_order: false,
-            dice: ChaCha8Rng::seed_from_u64(0),
-            traffic,
-        }
-    }
-
-    /// Whether one of them was lost.
-    fn are_apart(&self, one: NodeId, other: NodeId) -> bool {
-        [one, other].iter().any(|node| self.nodes[node.index()].is_lost)
-    }
-
-    /// Has all nodes look at their network.
-    fn look_all(&mut self) {
-        self.roomy.extend((0..self.nodes.len() as u32).map(NodeId));
-    }
-
-    /// When the next frame arrives at a node.
-    fn next_at(&self, node: NodeId) -> Option<u64> {
-        self.nodes[node.index()].on_their_way.first_key_value().map(|((moment, ..), _)| *moment)
-    }
-
-    /// Changes what is on its way to a node.
-    fn change<R>(&mut self, node: NodeId, change: impl FnOnce(&mut BTreeMap<Key, Load>) -> R) -> R {
-        let before = self.next_at(node);
-        let result = change(&mut self.nodes[node.index()].on_their_way);
-        let next = self.next_at(node);
-        if next != before {
-            before.inspect(|moment| _ = self.first.remove(&(*moment, node)));
-            next.inspect(|moment| _ = self.first.insert((*moment, node)));
-        }
-        result
-    }
-
-    fn put(&mut self, key: Key, target: NodeId, load: Load) {
-        self.change(target, |on_their_way| _ = on_their_way.insert(key, load));
-    }
-
-    fn take_first(&mut self, target: NodeId) -> Option<(Key, Load)> {
-        self.change(target, BTreeMap::pop_first)
-    }
-
-    fn keep(&mut self, target: NodeId, keeps: impl Fn(&Key) -> bool) {
-        self.change(target, |on_their_way| on_their_way.retain(|key, _| keeps(key)));
-    }
-
-    /// Notes that something arrives in another district.
-    fn note_away(&mut self, moment: u64) {
-        self.sent_away = Some(self.sent_away.map_or(moment, |first| first.min(moment)));
-    }
-
-    /// The key of what a node sends now.
-    fn key(&mut self, moment: u64, source: NodeId) -> Key {
-        let node = &mut self.nodes[source.index()];
-        node.sent += 1;
-        (moment, source, node.sent)
-    }
-}
-
-impl Load {
-    fn hash(&self) -> u64 {
-        let mut hasher = FxHasher::default();
-        match self {
-            Self::Frame(channel, bytes) => {
-                hasher.write_u8(*channel as u8);
-                hasher.write(bytes);
-            }
-            Self::Goodbye => hasher.write_u8(u8::MAX),
-            Self::Loss => hasher.write_u8(u8::MAX - 1),
-        }
-        hasher.finish()
-    }
-}
-
-/// How a network treats frames.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Weather {
-    /// Least time on the way, in nanoseconds.
-    pub least_ns: u64,
-    /// How much longer most take at the most, in nanoseconds.
-    pub spread_ns: u64,
-    /// How much longer one frame in 64 takes at the most, in nanoseconds.
-    pub late_ns: u64,
-    /// Time of each KiB on the way, in nanoseconds.
-    pub kib_ns: u64,
-    /// How many frames of one node to another there is room for, until they are taken there.
-    pub room: usize,
-}
-
-impl Weather {
-    /// What there is where a model describes the network: room.
-    const NONE: Self = Self { least_ns: 1, spread_ns: 1, late_ns: 1, kib_ns: 0, room: usize::MAX };
-
-    /// Whether there may be no room.
-    fn is_limited(&self) -> bool {
-        self.room < usize::MAX
-    }
-
-    /// Draws one: what is rare where all is drawn from one distribution comes often where each seed draws its own.
-    fn draw(dice: &mut ChaCha8Rng) -> Self {
-        let mut one_of = |among: &[u64]| among[dice.random_range(0..among.len())];
-        Self {
-            least_ns: one_of(&[1, 500, 2_000]),
-            spread_ns: one_of(&[1, 300, 5_000, 100_000]),
-            late_ns: one_of(&[1, 50_000, 2_000_000]),
-            kib_ns: one_of(&[0, 80]),
-            room: one_of(&[1, 4, 64, 4_096, 4_096]) as usize,
-        }
-    }
-
-    /// The same, where these parts alone are left to chance.
-    fn under(mut self, chances: Chances) -> Self {
-        if !chances.has(Chance::Weather) {
-            (self.least_ns, self.spread_ns, self.kib_ns) = (1_000, 1, 0);
-        }
-        if !chances.has(Chance::Late) {
-            self.late_ns = 1;
-        }
-        if !chances.has(Chance::Room) {
-            self.room = 4_096;
-        }
-        self
-    }
-
-    /// How long a frame of so many bytes is on its way.
-    fn delay_ns(&self, bytes: usize, dice: &mut ChaCha8Rng) -> u64 {
-        let late =
-            if dice.next_u64().is_multiple_of(LATE_ONE_IN) { dice.random_range(0..self.late_ns) } else { 0 };
-        let length = (bytes as u64 * self.kib_ns) >> 10;
-        self.least_ns + dice.random_range(0..self.spread_ns) + late + length
     }
 }
