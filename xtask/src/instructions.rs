@@ -48,9 +48,10 @@ const fn of_two(name: &'static str, numbers: [u64; 2], options: &'static [&'stat
     Way { options, counts: COUNTS_OF_TWO, tolerance_percent: TOLERANCE_OF_TWO_PERCENT, ..way(name, numbers) }
 }
 
-const WAYS: [Way; 13] = [
+const WAYS: [Way; 14] = [
     way("call", [1_000, 21_000]),
     of_two("aggregated-call", [10_000, 110_000], &["+p", "2"]),
+    of_two("other-pe-call", [10_000, 110_000], &["+p", "2"]),
     of_two("remote-call", [500, 4_500], &["+p", "1", "+n", "2", "+lrts", "shm"]),
     way("ask", [500, 5_500]),
     way("ask-suspending", [500, 5_500]),

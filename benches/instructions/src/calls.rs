@@ -1,4 +1,4 @@
-//! Calls: of the same PE, together with others, and of another process.
+//! Calls: of the same PE, together with others, of another PE of the process, and of another process.
 
 use chare::prelude::*;
 use std::process::ExitCode;
@@ -76,8 +76,8 @@ pub(crate) fn aggregated(number: u64) -> ExitCode {
     })
 }
 
-/// One short call of another process, at both ends.
-pub(crate) fn remote(number: u64) -> ExitCode {
+/// One short call of the last PE of the job, at both ends: of the same process, or of another one.
+pub(crate) fn of_last_pe(number: u64) -> ExitCode {
     chare::run(move |_| async move {
         let counter = CounterProxy::create().on(PeId(chare::pes() - 1));
         (0..number).for_each(|number| counter.add(number));

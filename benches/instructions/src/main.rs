@@ -25,7 +25,7 @@ fn play(way: &str, number: u64) -> Option<ExitCode> {
     Some(match way {
         "call" => calls::call(number),
         "aggregated-call" => calls::aggregated(number),
-        "remote-call" => calls::remote(number),
+        "other-pe-call" | "remote-call" => calls::of_last_pe(number),
         "ask" => asking::ask(number),
         "ask-suspending" => asking::ask_suspending(number),
         "resume" => asking::resume(number),
