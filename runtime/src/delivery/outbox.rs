@@ -62,8 +62,15 @@ fn send_plain_call(pe: &Pe, target: &Target, make: impl FnOnce() -> Call) {
             pe.counters.sent.add(1);
             pe.queue.borrow_mut().push_found(chare, Cost::NONE, make);
         }
-        elsewhere => send_recalled(pe, &CallOptions::new(), elsewhere, make),
+        elsewhere => send_plain_elsewhere(pe, elsewhere, make),
     }
+}
+
+/// The other half of [`send_plain_call`]. Out of line: a call on the same PE need not make room for it. What the default options decide, the
+/// compiler knows here.
+#[inline(never)]
+fn send_plain_elsewhere(pe: &Pe, recalled: Recalled, make: impl FnOnce() -> Call) {
+    send_recalled(pe, &CallOptions::new(), recalled, make);
 }
 
 /// Sends a call that is made already, and may say more than [plain](Call::is_plain) ones do.
@@ -88,20 +95,16 @@ pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: &Target, make: i
     send_recalled(pe, options, recalled, make);
 }
 
-#[inline]
+#[inline(always)]
 fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl FnOnce() -> Call) {
     match recalled {
-        Recalled::Here(_) => {
-            pe.counters.sent.add(1);
-            let work = || Work::message(options.clone(), Body::Call(make()));
-            pe.queue.borrow_mut().push_made(options, || Queued::Work(work()));
-        }
+        Recalled::Here(_) => queue_here(pe, options, make),
         Recalled::On(to) if to == pe.id => {
             let call = make();
             if pe.sees_calls() {
                 pe.sample_call(&call);
             }
-            send_away(pe, options.clone(), call);
+            queue_here(pe, options, || call);
         }
         Recalled::On(to) if pe.sees_calls() => {
             cold_path();
@@ -128,6 +131,13 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
         },
         Recalled::Nothing => send_unremembered(pe, options, make()),
     }
+}
+
+/// Queues a call on this PE, without its chare: that is to be found when the call's turn comes.
+fn queue_here(pe: &Pe, options: &CallOptions, make: impl FnOnce() -> Call) {
+    pe.counters.sent.add(1);
+    let work = || Work::message(options.clone(), Body::Call(make()));
+    pe.queue.borrow_mut().push_made(options, || Queued::Work(work()));
 }
 
 /// The PE of another node to which a call of the chare goes, as far as this PE knows.

@@ -47,8 +47,9 @@ impl Sender {
         self.count()
     }
 
-    /// Sends a call; `options` says how the call is queued by the receiver. Returns whether the sender is to wait.
-    #[inline]
+    /// Sends a call; `options` says how the call is queued by the receiver. Returns whether the sender is to wait. Inlined, so that a short
+    /// call is written once, where it travels.
+    #[inline(always)]
     pub(crate) fn send_call(&mut self, options: &CallOptions, call: Call) -> bool {
         let call = if options.is_default() { call.shorten() } else { Err(call) };
         match call {

@@ -87,8 +87,8 @@ impl RunQueue<Queued> {
         });
     }
 
-    /// Queues a plain call whose chare may not be here.
-    #[inline]
+    /// Queues a plain call whose chare may not be here. Inlined, so that a short call is written once, where it waits.
+    #[inline(always)]
     pub(crate) fn push_plain_call(&mut self, places: &mut Places, call: Call, cost: Cost) {
         match places.find(call.target) {
             Some(chare) => self.push_found(chare, cost, || call),
