@@ -4,7 +4,8 @@
 //! entries. PE 0 asks all nodes for their sums, in waves. Two waves in a row that show the same sums, with as many processed as sent,
 //! prove quiescence (Mattern's four counters, 1987). Between waves PE 0 pauses, longer each time, so a busy job is hardly
 //! disturbed and an idle one sleeps; but a wave that has found nothing in flight is followed by the next one at once, so that the proof needs
-//! no longer lull than two waves take.
+//! no longer lull than two waves take. While PE 0 has work itself, which is in flight, no wave could prove anything: it looks for one that is due
+//! when it has none.
 //!
 //! The limit of a wait (`timeout`) is no event: whoever asks for quiescence hears of it while such limits run. The end of `main` waits for
 //! them, too: what follows from a limit that is over belongs to the job.
@@ -52,7 +53,7 @@ pub(crate) const SERVICE: Service = Service {
         receive(pe, opened(message));
         Outcome::NotCounted
     },
-    poll: start_due_wave,
+    before_rest: start_due_wave,
     due: |pe| state(pe).borrow().next_wave(),
     promises: |pe, tell| {
         state(pe).borrow().waiting.iter().for_each(|(_, callback)| tell(callback, "quiescence".to_owned()));
