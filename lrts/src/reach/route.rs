@@ -53,12 +53,16 @@ impl Peer {
 /// All peers of a node: their routes, and what is known of each from the first look at it on.
 pub(super) struct Peers {
     routes: Box<[Route]>,
+    /// Those whose shareable regions were mapped at start-up.
+    mapped: Box<[NodeId]>,
     known: Sparse<Peer>,
 }
 
 impl Peers {
     pub(super) fn new(routes: Vec<Route>) -> Self {
-        Self { known: Sparse::new(routes.len()), routes: routes.into() }
+        let mapped =
+            (0..).zip(&routes).filter(|(_, route)| route.mapping).map(|(node, _)| NodeId(node)).collect();
+        Self { known: Sparse::new(routes.len()), mapped, routes: routes.into() }
     }
 
     /// How many nodes the job has.
@@ -82,10 +86,10 @@ impl Peers {
         self.routes[node.index()].messages
     }
 
-    /// Whether shareable regions of any peer are mapped.
+    /// Whether shareable regions of any peer are mapped: mostly known by the first of them. Asked for each argument that is lent.
     pub(super) fn are_mapped(&self) -> bool {
-        let still = |node| self.known.get(node).is_none_or(|peer| peer.mapping.load(Ordering::Relaxed));
-        self.routes.iter().enumerate().any(|(node, route)| route.mapping && still(node))
+        let known = |node: &NodeId| self.known.get(node.index());
+        self.mapped.iter().any(|node| known(node).is_none_or(|peer| peer.mapping.load(Ordering::Relaxed)))
     }
 }
 
