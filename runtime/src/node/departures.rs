@@ -17,6 +17,8 @@ use super::window::window_bytes;
 use crate::base::allowance::{Allowance, Purpose};
 use crate::base::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering, Sparse};
 use crate::model::ids::NodeId;
+use std::collections::VecDeque;
+use std::mem;
 
 /// Bytes (costs) that may wait for credit of one node before the PE that sends more has to wait itself: as many as are on their way, so
 /// that the network never runs dry.
@@ -30,6 +32,14 @@ struct SendQueue<M> {
     refused: Line<M>,
     /// Messages that wait for credit, with their fares.
     withheld: Line<(M, Fare)>,
+    /// Whether the node stands among those for which messages wait; see [`Departures::flush`].
+    is_listed: bool,
+}
+
+impl<M> SendQueue<M> {
+    fn is_empty(&self) -> bool {
+        self.refused.is_empty() && self.withheld.is_empty()
+    }
 }
 
 /// The departure to one other node.
@@ -48,7 +58,7 @@ impl<M> Departure<M> {
     fn new() -> Self {
         Self {
             account: Account::default(),
-            waiting: Mutex::new(SendQueue { refused: Line::new(), withheld: Line::new() }),
+            waiting: Mutex::new(SendQueue { refused: Line::new(), withheld: Line::new(), is_listed: false }),
             withheld_bytes: AtomicU64::new(0),
             room_bytes: AtomicU64::new(usual_room_bytes()),
             refunds: AtomicU64::new(0),
@@ -79,23 +89,21 @@ pub(crate) struct Departures<M> {
     by_node: Sparse<Departure<M>>,
     /// Number of messages that wait, for the threads that poll.
     waiting_count: AtomicUsize,
+    /// The nodes for which messages wait, each once; some for which none waits any more. Locked within a node's own lock.
+    listed: Mutex<VecDeque<NodeId>>,
     allowance: Arc<Allowance>,
 }
 
 impl<M> Departures<M> {
     /// Departures to so many nodes, of the node that has this allowance.
     pub(crate) fn new(nodes: u32, allowance: Arc<Allowance>) -> Self {
-        Self { by_node: Sparse::new(nodes as usize), waiting_count: AtomicUsize::new(0), allowance }
+        let (by_node, waiting_count) = (Sparse::new(nodes as usize), AtomicUsize::new(0));
+        Self { by_node, waiting_count, listed: Mutex::new(VecDeque::new()), allowance }
     }
 
     #[inline]
     fn to(&self, peer: NodeId) -> &Departure<M> {
         self.by_node.get_or_make(peer.index(), Departure::new)
-    }
-
-    /// The nodes to which something was sent, or from which something came.
-    pub(crate) fn peers(&self) -> impl Iterator<Item = NodeId> {
-        self.by_node.made().map(|(peer, _)| NodeId(peer as u32))
     }
 
     /// Sends a message for this fare, or for nothing, by `send`, which hands it back when there is no room; or lets it wait. `has_ended`
@@ -134,6 +142,7 @@ impl<M> Departures<M> {
             waiting.withheld.push((message, fare), is_urgent);
             departure.withheld_bytes.fetch_add(fare.price.bytes.into(), Ordering::Relaxed);
             self.waiting_count.fetch_add(1, Ordering::Relaxed);
+            self.list(peer, &mut waiting);
             return Posted::Withheld;
         }
         if is_urgent || waiting.refused.is_empty() {
@@ -144,13 +153,43 @@ impl<M> Departures<M> {
         }
         waiting.refused.push(message, is_urgent);
         let is_first = self.waiting_count.fetch_add(1, Ordering::Relaxed) == 0;
+        self.list(peer, &mut waiting);
         Posted::Refused { is_first }
     }
 
-    /// Sends messages to a node that found no room or no credit before. Returns whether any went.
-    pub(crate) fn flush_to<R>(&self, peer: NodeId, send: impl Fn(M) -> Result<R, M>) -> bool {
-        let departure = self.to(peer);
-        let mut waiting = departure.waiting.lock();
+    /// Notes that messages wait for a node.
+    fn list(&self, peer: NodeId, waiting: &mut SendQueue<M>) {
+        if !mem::replace(&mut waiting.is_listed, true) {
+            self.listed.lock().push_back(peer);
+        }
+    }
+
+    /// Sends messages that found no room or no credit before, by `send`, to the nodes for which some wait: others cost nothing. Returns whether
+    /// any went.
+    pub(crate) fn flush<R>(&self, send: impl Fn(NodeId, M) -> Result<R, M>) -> bool {
+        // Those that are listed again meanwhile have had their turn.
+        let turns = self.listed.lock().len();
+        let mut have_gone = false;
+        for _ in 0..turns {
+            let Some(peer) = self.listed.lock().pop_front() else { break };
+            let departure = self.to(peer);
+            let mut waiting = departure.waiting.lock();
+            waiting.is_listed = false;
+            have_gone |= self.flush_to(departure, &mut waiting, |message| send(peer, message));
+            if !waiting.is_empty() {
+                self.list(peer, &mut waiting);
+            }
+        }
+        have_gone
+    }
+
+    /// Sends messages that wait for a node. Returns whether any went.
+    fn flush_to<R>(
+        &self,
+        departure: &Departure<M>,
+        waiting: &mut SendQueue<M>,
+        send: impl Fn(M) -> Result<R, M>,
+    ) -> bool {
         let mut sent = 0;
         loop {
             let next = match waiting.refused.pop() {
@@ -193,14 +232,14 @@ impl<M> Departures<M> {
         let departure = self.to(peer);
         departure.account.refund(bytes)?;
         departure.refunds.fetch_add(1, Ordering::Relaxed);
-        self.flush_to(peer, send);
+        self.flush_to(departure, &mut departure.waiting.lock(), send);
         Ok(())
     }
 
     /// Drops the messages that wait for credit, when the job is over: no node gives credit any more.
     pub(crate) fn withdraw(&self) {
         for (_, departure) in self.by_node.made() {
-            let withheld = std::mem::replace(&mut departure.waiting.lock().withheld, Line::new());
+            let withheld = mem::replace(&mut departure.waiting.lock().withheld, Line::new());
             self.waiting_count.fetch_sub(withheld.len(), Ordering::Relaxed);
         }
     }
@@ -235,5 +274,33 @@ impl<M> Departures<M> {
     /// Raises the room for messages withheld from a node to twice `room_bytes`, until none is withheld.
     pub(crate) fn enlarge(&self, peer: NodeId, room_bytes: u64) {
         self.to(peer).room_bytes.fetch_max(room_bytes.saturating_mul(2), Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn a_flush_costs_nothing_for_nodes_for_which_no_message_waits() {
+        let departures = Departures::new(100, Arc::new(Allowance::new(u64::MAX)));
+        let post = |peer, has_room| {
+            let send = |message| if has_room { Ok(()) } else { Err(message) };
+            departures.post(NodeId(peer), peer, None, send, || false)
+        };
+        assert!((0..100).all(|peer| matches!(post(peer, true), Posted::Sent(()))));
+        assert!([3, 40, 3].into_iter().all(|peer| matches!(post(peer, false), Posted::Refused { .. })));
+        let tried = RefCell::new(Vec::new());
+        let flush = |has_room| {
+            let have_gone = departures.flush(|peer, message| {
+                tried.borrow_mut().push(peer.0);
+                if has_room { Ok(()) } else { Err(message) }
+            });
+            (have_gone, tried.take())
+        };
+        assert_eq!(flush(false), (false, vec![3, 40]), "the first message of each");
+        assert_eq!(flush(true), (true, vec![3, 3, 40]));
+        assert_eq!(flush(true), (false, vec![]));
     }
 }

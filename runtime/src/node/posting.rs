@@ -150,11 +150,7 @@ impl Node {
 
     /// Sends messages that found no room or no credit before. Returns whether any went.
     pub(crate) fn flush(&self) -> bool {
-        if !self.departures.are_waiting() {
-            return false;
-        }
-        let send = |peer| move |packed| self.send(peer, packed);
-        self.departures.peers().fold(false, |sent, peer| self.departures.flush_to(peer, send(peer)) | sent)
+        self.departures.are_waiting() && self.departures.flush(|peer, packed| self.send(peer, packed))
     }
 
     /// Takes credit that another node has given back, and sends the messages that waited for it.

@@ -74,7 +74,7 @@ impl Pair {
     }
 
     fn flush(&self) -> bool {
-        self.departures.are_waiting() && self.departures.flush_to(PEER, |message| self.send(message))
+        self.departures.are_waiting() && self.departures.flush(|_, message| self.send(message))
     }
 
     /// All has come, once, and all credit is back.
