@@ -24,7 +24,7 @@ impl SeenNumbers {
             return number > self.bound && self.early.insert(number);
         }
         self.bound += 1;
-        while self.early.remove(&self.bound) {
+        while !self.early.is_empty() && self.early.remove(&self.bound) {
             self.bound += 1;
         }
         true

@@ -11,7 +11,7 @@ use crate::model::nocopy::NocopyArguments;
 use crate::model::registry::{AnyChare, Called, EntryRegistration, Identity, NotCalled, Standing, explain};
 use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
-use crate::pe::running::Running;
+use crate::pe::running::{Running, Whose};
 use crate::transfer::arrival;
 use std::rc::Rc;
 
@@ -25,9 +25,9 @@ pub(crate) fn call_inline(
     pe.counters.entries.add(1);
     // The caller's own request to be removed is set aside meanwhile.
     let caller_is_destroyed = pe.destroyed.take();
-    let running = Running { chare: Some(Rc::clone(chare)), ..Running::named(entry.name) };
+    let call = (Whose::Chare(Rc::clone(chare)), entry.name);
     let nocopy = NocopyArguments::new(None);
-    let result = pe.run_inside(Kind::Entry, running, || (entry.invoke)(chare, &mut arguments, nocopy));
+    let result = pe.run_inside(Kind::Entry, call, || (entry.invoke)(chare, &mut arguments, nocopy));
     if let Err(cause) = result {
         fail_entry(pe, entry, &cause, chare);
     }

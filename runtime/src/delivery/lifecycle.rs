@@ -8,7 +8,7 @@ use crate::model::registry::{ChareRegistration, Identity, OnPanic, Standing, sho
 use crate::node::timeline::Kind;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
-use crate::pe::running::Running;
+use crate::pe::running::Whose;
 use crate::pe::{ChareEvent, Pe};
 use std::rc::Rc;
 
@@ -19,10 +19,13 @@ pub(crate) fn construct(
     chare: &'static ChareRegistration,
     arguments: Arguments,
 ) {
-    let (target, identity) = (identity.target, Rc::new(identity));
-    let running = Running { unborn: Some(Rc::clone(&identity)), ..Running::named("constructor") };
+    let (target, identity) = (identity.target, share(pe, identity));
+    let whose = Whose::Unborn(Rc::clone(&identity));
     let kept = (chare.on_panic == OnPanic::Renew).then(|| arguments.clone());
-    match pe.run_inside(Kind::Constructor, running, || (chare.construct)(&identity, arguments)) {
+    let constructed =
+        pe.run_inside(Kind::Constructor, (whose, "constructor"), || (chare.construct)(&identity, arguments));
+    pe.spare_identity.set(Some(identity));
+    match constructed {
         Ok(made) => {
             if let Some(arguments) = kept {
                 pe.renewals.borrow_mut().insert(target, arguments);
@@ -32,6 +35,18 @@ pub(crate) fn construct(
         }
         Err(error) => pe.fail(format!("the constructor of {}", chare.name), error),
     }
+}
+
+/// The identity of a chare, to be seen by its constructor: in the memory of the one before, unless somebody holds on to that, as a task does
+/// that a constructor has begun.
+fn share(pe: &Pe, identity: Identity) -> Rc<Identity> {
+    if let Some(mut spare) = pe.spare_identity.take()
+        && let Some(place) = Rc::get_mut(&mut spare)
+    {
+        *place = identity;
+        return spare;
+    }
+    Rc::new(identity)
 }
 
 /// Creates a singleton, and queues the messages that arrived before it.
@@ -77,4 +92,30 @@ fn remove(pe: &Pe, target: Target) {
     }
     // After the borrow: dropping the chare's state may run code of the user.
     pe.drop_chare(removed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::in_process::Job;
+    use crate::model::ids::ChareId;
+
+    #[test]
+    fn an_identity_that_somebody_holds_on_to_stays_whose_it_is() {
+        let code = Job::in_process(1, 1).run(|| async {
+            Pe::current(|pe| {
+                let chare = |serial| Target::Chare(ChareId { home: pe.id, creator: pe.id, serial });
+                let share = |serial| share(pe, Identity::new(chare(serial), &"Dummy", Standing::NEW));
+                let first = share(1);
+                pe.spare_identity.set(Some(Rc::clone(&first)));
+                let second = share(2);
+                assert_eq!([first.target, second.target], [1, 2].map(chare));
+                let place = Rc::as_ptr(&second);
+                pe.spare_identity.set(Some(second));
+                let third = share(3);
+                assert_eq!((Rc::as_ptr(&third), third.target), (place, chare(3)), "nobody holds on to it");
+            });
+        });
+        assert_eq!(code.expect("the job runs"), 0);
+    }
 }

@@ -9,7 +9,7 @@ use crate::model::error::JobError;
 use crate::model::registry::{AnyChare, OnPanic};
 use crate::node::timeline::Kind;
 use crate::pe::Pe;
-use crate::pe::running::Running;
+use crate::pe::running::{Running, Whose};
 use chare_lrts::events;
 use std::rc::Rc;
 
@@ -35,9 +35,8 @@ fn renew(pe: &Pe, chare: &Rc<dyn AnyChare>) {
     let arguments = kept.expect("the arguments of such chares are kept");
     let again = arguments.clone();
     pe.renewals.borrow_mut().insert(identity.target, arguments);
-    let unborn = Some(Rc::new(identity.clone()));
-    let running = Running { unborn, ..Running::named("constructor") };
-    if let Err(error) = pe.run_inside(Kind::Constructor, running, || chare.renew(again)) {
+    let whose = Whose::Unborn(Rc::new(identity.clone()));
+    if let Err(error) = pe.run_inside(Kind::Constructor, (whose, "constructor"), || chare.renew(again)) {
         pe.fail(format!("the constructor of {}", identity.name()), error);
     }
 }

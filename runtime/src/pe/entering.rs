@@ -1,13 +1,14 @@
 //! Execution of entries, and of calls that entries make like functions: each is recorded while it runs, so that failures can name it.
 
 use super::Pe;
-use super::running::Running;
+use super::running::{Running, Whose};
 use super::times::EntryName;
 use crate::base::deadline::Deadline;
 use crate::model::ids::{BroadcastId, CollectionId, Target, TaskKey};
 use crate::model::registry::{AnyChare, Identity};
 use crate::node::timeline::Kind;
 use std::hint::cold_path;
+use std::iter;
 use std::rc::Rc;
 
 /// The stack that calls inside an entry may take, in bytes: a quarter of what Rust gives a thread by default, for the entries' own frames
@@ -113,13 +114,18 @@ impl Pe {
     }
 
     /// Like [`Pe::run_as`], for a call from inside an entry, like a function.
-    pub(crate) fn run_inside<R>(&self, kind: Kind, running: Running, body: impl FnOnce() -> R) -> R {
-        let _span = self.span(|| running.as_span(kind));
+    pub(crate) fn run_inside<R>(
+        &self,
+        kind: Kind,
+        call: (Whose, &'static str),
+        body: impl FnOnce() -> R,
+    ) -> R {
+        let _span = self.span(|| Running::inside(call.clone()).as_span(kind));
         let depth = self.inside.borrow().len();
         if depth == 0 {
             self.inside_from.set(stack_position());
         }
-        self.inside.borrow_mut().push(running);
+        self.inside.borrow_mut().push(call);
         let result = body();
         self.leave_inside(depth);
         result
@@ -134,11 +140,12 @@ impl Pe {
     /// Forgets the calls inside the entry but the outermost `depth`: the one that is over, and those that a panic left, if the code that
     /// called them has outlived it.
     pub(crate) fn leave_inside(&self, depth: usize) {
-        while self.inside.borrow().len() > depth {
-            let over = self.inside.borrow_mut().pop().map(|Running { chare, unborn, .. }| (chare, unborn));
-            // After the borrow: it may be the last handle of a chare.
-            drop(over);
-        }
+        let over = || {
+            let mut inside = self.inside.borrow_mut();
+            if inside.len() > depth { inside.pop() } else { None }
+        };
+        // Dropped after the borrow: it may be the last handle of a chare.
+        iter::from_fn(over).for_each(drop);
     }
 
     /// Runs `body` as a part of a broadcast: what members contribute there belongs to it, and so do calls of other members.
@@ -181,7 +188,7 @@ impl Pe {
         let inside = self.inside.borrow().last().cloned();
         let of_caller = |inside| {
             let (within, deadline) = (self.running.within(), self.running.deadline());
-            Running { within, deadline, ..inside }
+            Running { within, deadline, ..Running::inside(inside) }
         };
         inside.map_or_else(|| self.running.get(), of_caller)
     }

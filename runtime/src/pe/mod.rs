@@ -39,7 +39,7 @@ use crate::model::callback::ErasedCallback;
 use crate::model::envelope::{Body, Call, Envelope, SystemMessage};
 use crate::model::error::JobError;
 use crate::model::ids::{CollectionId, Index, PeId, ServiceId, Target};
-use crate::model::registry::EntryRegistration;
+use crate::model::registry::{EntryRegistration, Identity};
 use crate::node::credit::Owed;
 use crate::node::mailbox::Mailbox;
 use crate::node::way::{Receiver, Sender};
@@ -57,7 +57,7 @@ use places::{Location, Places};
 use queued::{Outcome, Queued};
 use releases::Releases;
 use run_queue::RunQueue;
-use running::{Now, Running};
+use running::{Now, Whose};
 use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::array;
@@ -217,10 +217,12 @@ pub(crate) struct Pe {
     sees_calls: bool,
     /// The times of entries, if they are taken.
     pub(crate) times: Option<Box<Times>>,
-    /// Calls that run inside `running`, like functions; the innermost comes last.
-    inside: RefCell<Vec<Running>>,
+    /// Calls that run inside `running`, like functions, with the names of their entries; the innermost comes last.
+    inside: RefCell<Vec<(Whose, &'static str)>>,
     /// Where the stack was when the outermost of them began.
     inside_from: Cell<usize>,
+    /// Of the chare that was constructed last: where the next one's is to stand.
+    pub(crate) spare_identity: Cell<Option<Rc<Identity>>>,
     /// The arguments of chares that are constructed anew after a panic.
     pub(crate) renewals: RefCell<FxHashMap<Target, Arguments>>,
     /// Whether the running chare asked to be removed.
@@ -285,14 +287,15 @@ impl Pe {
             times: node.is_timed.then(Box::default),
             inside: RefCell::default(),
             inside_from: Cell::new(0),
+            spare_identity: Cell::default(),
             renewals: RefCell::default(),
             destroyed: Cell::new(false),
             wishes: Wishes::default(),
             steps: Cell::new(0),
-            created_chares: RefCell::new(CreatedChares::new(first.creations)),
+            created_chares: RefCell::new(CreatedChares::new(id, first.creations)),
             strays: RefCell::default(),
             epitaphs: Epitaphs::default(),
-            serials: Serials::new(Arc::clone(&node.numbers)),
+            serials: Serials::new(id, Arc::clone(&node.numbers)),
             timeline: node.timeline.outlet().map(|outlet| Box::new(Timeline::new(id, outlet))),
             node,
         })

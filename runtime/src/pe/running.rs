@@ -25,7 +25,23 @@ pub(crate) struct Running {
     pub(crate) deadline: Option<Deadline>,
 }
 
+/// The chare that a call inside an entry is of.
+#[derive(Clone)]
+pub(crate) enum Whose {
+    Chare(Rc<dyn AnyChare>),
+    /// One whose constructor runs, or that is here no more.
+    Unborn(Rc<Identity>),
+}
+
 impl Running {
+    /// An entry of a chare, or its constructor, called like a function.
+    pub(super) fn inside((whose, entry): (Whose, &'static str)) -> Self {
+        match whose {
+            Whose::Chare(chare) => Self { chare: Some(chare), ..Self::named(entry) },
+            Whose::Unborn(identity) => Self { unborn: Some(identity), ..Self::named(entry) },
+        }
+    }
+
     /// Code that belongs to no chare.
     pub(crate) fn named(entry: &'static str) -> Self {
         Self { entry, ..Self::default() }

@@ -188,6 +188,9 @@ impl Tasks {
 
     /// Drops the tasks of a chare that goes.
     pub(crate) fn drop_of(&self, chare: &Identity) {
+        if chare.tasks.first() == NONE {
+            return;
+        }
         let mut over = Vec::new();
         while chare.tasks.first() != NONE {
             over.push(remove(&mut self.tasks.borrow_mut(), chare.tasks.first()));

@@ -12,7 +12,7 @@ use crate::model::nocopy::{Nocopy, Outgoing};
 use crate::model::registry::{self, AnyChare, Chare, EntryMethod, ThisRef, show};
 use crate::node::timeline::Kind;
 use crate::pe::Pe;
-use crate::pe::running::Running;
+use crate::pe::running::Whose;
 use crate::services::aggregation::{self, AggregatedEntry};
 use crate::services::array;
 use crate::services::seeds::{self, Ground};
@@ -68,6 +68,7 @@ impl<C: Chare> ElementHandle<C> {
             fits.unwrap_or_else(|cause| panic!("{} is created: {cause}", C::NAME));
             let create = Self::creation(pe, home, arguments);
             let id = create.id;
+            pe.places.borrow_mut().expect(id);
             let envelope = Envelope { options, body: Body::Create(create) };
             outbox::send(pe, home, envelope);
             Self::new(Target::Chare(id))
@@ -234,8 +235,8 @@ impl<C: Chare> ElementHandle<C> {
             let chare = self.find_or_construct(pe)?;
             let this = ThisRef::<C>::of(&chare)?;
             let running_goes = pe.destroyed.take();
-            let running = Running { chare: Some(Rc::clone(&chare)), ..Running::named(entry) };
-            let result = pe.run_inside(Kind::Local, running, || this.with(body));
+            let whose = Whose::Chare(Rc::clone(&chare));
+            let result = pe.run_inside(Kind::Local, (whose, entry), || this.with(body));
             lifecycle::remove_if_destroyed(pe, self.target);
             pe.destroyed.set(running_goes);
             Some(result)

@@ -12,15 +12,20 @@ pub(crate) struct Serials {
     first: u32,
     collections: Cell<u32>,
     sections: Cell<u32>,
-    /// By home, since [`CreatedChares`](super::CreatedChares) counts so.
+    here: PeId,
+    /// Of the singletons whose home the PE itself is: the most, where chares are many.
+    own_singletons: Cell<u32>,
+    /// Of others by home, since [`CreatedChares`](super::CreatedChares) counts so.
     singletons: RefCell<FxHashMap<PeId, u32>>,
 }
 
 impl Serials {
-    pub(crate) fn new(numbers: Arc<JobNumbers>) -> Self {
+    /// The numbers of PE `here`.
+    pub(crate) fn new(here: PeId, numbers: Arc<JobNumbers>) -> Self {
         let first = numbers.first().creations;
         let from = || Cell::new(first);
-        Self { numbers, first, collections: from(), sections: from(), singletons: RefCell::default() }
+        let (collections, sections, own_singletons) = (from(), from(), from());
+        Self { numbers, first, collections, sections, here, own_singletons, singletons: RefCell::default() }
     }
 
     /// The first number of the job.
@@ -40,13 +45,16 @@ impl Serials {
 
     /// A number for a singleton on PE `home`.
     pub(crate) fn next_singleton(&self, home: PeId) -> u32 {
+        if home == self.here {
+            return self.next(&self.own_singletons);
+        }
         self.next(Cell::from_mut(self.singletons.borrow_mut().entry(home).or_insert(self.first)))
     }
 
     /// The number behind all that were given.
     pub(crate) fn end(&self) -> u32 {
         let singletons = self.singletons.borrow();
-        let ends = singletons.values().copied().chain([self.sections.get()]);
+        let ends = singletons.values().copied().chain([self.sections.get(), self.own_singletons.get()]);
         ends.fold(self.collections.get(), u32::max)
     }
 

@@ -208,6 +208,11 @@ impl Places {
         }
     }
 
+    /// Remembers where calls of a singleton go that is about to be created: its creator is mostly the first to call it.
+    pub(crate) fn expect(&mut self, id: ChareId) {
+        self.remembered.entry(Target::Chare(id)).pe = Some(id.home);
+    }
+
     /// Remembers where a member lives, as its home says.
     pub(crate) fn learn(&mut self, target: Target, at: PeId) {
         if self.look_up(target).is_none() {
@@ -224,7 +229,6 @@ impl Places {
     pub(crate) fn insert(&mut self, target: Target, chare: Rc<dyn AnyChare>) {
         match target {
             Target::Chare(id) => {
-                // The creator of a chare is mostly the first to call it.
                 self.remembered.entry(target).chare = Some(Rc::clone(&chare));
                 self.singletons.insert(id, chare);
             }

@@ -7,7 +7,7 @@ use crate::model::ids::{BroadcastId, EntryId};
 use crate::model::registry::{AnyChare, EntryRegistration, Identity, find_entry};
 use crate::node::timeline::Kind;
 use crate::pe::Pe;
-use crate::pe::running::Running;
+use crate::pe::running::Whose;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -33,8 +33,8 @@ impl KeptCall {
     /// Drops a call that will not be made, because its chare is gone, and tells who waits for its answer.
     pub(super) fn forsake(self, pe: &Pe, chare: &Identity) {
         let Self { entry, arguments, .. } = self;
-        let running = Running { unborn: Some(Rc::new(chare.clone())), ..Running::named(entry.name) };
-        pe.run_inside(Kind::Task, running, || (entry.forsake)(arguments));
+        let whose = Whose::Unborn(Rc::new(chare.clone()));
+        pe.run_inside(Kind::Task, (whose, entry.name), || (entry.forsake)(arguments));
     }
 }
 
