@@ -64,7 +64,7 @@ mod tests {
         ("pe/places/collections.rs", 2, "`Collections::end`, from services/array"),
         (
             "pe/places/members.rs",
-            4,
+            3,
             "`Places::remove`, `Places::take_traveller`, and services/array at the home",
         ),
         ("pe/places/mod.rs", 1, "`Places::remove`"),

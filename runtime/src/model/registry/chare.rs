@@ -8,7 +8,6 @@ use super::registration::{Called, EntryRegistration, NotCalled};
 use super::state_cell::StateCell;
 use crate::base::panics;
 use crate::model::arguments::{Arguments, Message};
-use crate::model::ids::Index;
 use crate::model::index::ArrayIndex;
 use chare_lrts::codec::CodecError;
 use std::any::{Any, TypeId};
@@ -58,7 +57,7 @@ pub trait Constructor: 'static {
 
 /// The memory that a chare of this type takes at least, in bytes: its cell, and its place in the tables of its PE.
 pub(super) const fn bytes_of<C: Chare>() -> u64 {
-    (size_of::<ChareCell<C>>() + size_of::<Rc<dyn AnyChare>>() + size_of::<(Index, u32)>()) as u64
+    (size_of::<ChareCell<C>>() + size_of::<Rc<dyn AnyChare>>() + size_of::<u32>()) as u64
 }
 
 /// The one allocation of a chare.

@@ -2,12 +2,15 @@
 
 use crate::model::collection::{CollectionInfo, Insertions};
 use crate::model::home::Home;
-use crate::model::ids::{BroadcastId, CollectionId, Index, PeId};
+use crate::model::ids::{BroadcastId, CollectionId, Index, PeId, Target};
 use crate::model::parcel::Parcel;
 use crate::model::reduction::{Contributions, Gathering, Share};
 use crate::model::registry::AnyChare;
 use crate::model::travel::Traveller;
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,15 +19,32 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct Members {
     /// The members in the order in which they came; a member that is gone leaves a hole.
-    slots: Vec<Option<Rc<dyn AnyChare>>>,
-    places: FxHashMap<Index, u32>,
+    slots: Slots,
+    /// Their positions, by index. The index itself stands in the member, which whoever looks for it is going to read: beside up to two places
+    /// for each member, it would be a third of all that an empty one takes.
+    places: HashTable<u32>,
+}
+
+type Slots = Vec<Option<Rc<dyn AnyChare>>>;
+
+/// The index of the member at a position.
+fn index_at(slots: &Slots, place: u32) -> Index {
+    match slots[place as usize].as_ref().map(|member| member.identity().target) {
+        Some(Target::Member(_, index)) => index,
+        Some(Target::Chare(_)) | None => unreachable!("a member stands wherever the table says"),
+    }
+}
+
+fn hash(index: Index) -> u64 {
+    FxBuildHasher.hash_one(index)
 }
 
 impl Members {
     /// Makes room for members that are about to come.
     pub(crate) fn reserve(&mut self, members: usize) {
-        self.slots.reserve_exact(members);
-        self.places.reserve(members);
+        let Self { slots, places } = self;
+        slots.reserve_exact(members);
+        places.reserve(members, |place| hash(index_at(slots, *place)));
     }
 
     /// How many there are.
@@ -33,11 +53,15 @@ impl Members {
     }
 
     pub(crate) fn find(&self, index: Index) -> Option<&Rc<dyn AnyChare>> {
-        self.slots[*self.places.get(&index)? as usize].as_ref()
+        self.slots[self.place(index)? as usize].as_ref()
     }
 
     pub(crate) fn include(&self, index: Index) -> bool {
-        self.places.contains_key(&index)
+        self.place(index).is_some()
+    }
+
+    fn place(&self, index: Index) -> Option<u32> {
+        self.places.find(hash(index), |place| index_at(&self.slots, *place) == index).copied()
     }
 
     /// End of the positions for [`Members::within`]. Members that come meanwhile stand behind it.
@@ -57,13 +81,19 @@ impl Members {
         let place =
             u32::try_from(self.slots.len()).expect("a PE has fewer than 2^32 members of a collection");
         self.slots.push(Some(member));
-        let before = self.places.insert(index, place);
-        assert!(before.is_none(), "a member is inserted once");
+        let Self { slots, places } = self;
+        let is_it = |place: &u32| index_at(slots, *place) == index;
+        match places.entry(hash(index), is_it, |place| hash(index_at(slots, *place))) {
+            Entry::Vacant(vacant) => vacant.insert(place),
+            Entry::Occupied(_) => panic!("a member is inserted once"),
+        };
     }
 
     pub(crate) fn remove(&mut self, index: Index) -> Option<Rc<dyn AnyChare>> {
-        let place = self.places.remove(&index)?;
-        self.slots[place as usize].take()
+        let Self { slots, places } = self;
+        let found = places.find_entry(hash(index), |place| index_at(slots, *place) == index);
+        let (place, _) = found.ok()?.remove();
+        slots[place as usize].take()
     }
 
     /// All members, in the order in which they came.
@@ -79,7 +109,7 @@ impl Members {
             live += u32::from(slot.is_some());
         }
         self.slots.retain(Option::is_some);
-        self.places.values_mut().for_each(|place| *place = moved[*place as usize]);
+        self.places.iter_mut().for_each(|place| *place = moved[*place as usize]);
     }
 }
 

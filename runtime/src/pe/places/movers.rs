@@ -17,7 +17,8 @@ impl LocalCollection {
         }
     }
 
-    /// Whether a member that lives here has its home here, too.
+    /// Whether a member that lives here has its home here, too. Asked for each contribution.
+    #[inline]
     pub(crate) fn is_at_home(&self, member: &Rc<dyn AnyChare>) -> bool {
         if self.travellers.is_empty() {
             return true;
