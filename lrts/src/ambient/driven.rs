@@ -80,7 +80,7 @@ fn ask<R>(question: impl FnOnce(&Ambient) -> R) -> Option<R> {
 }
 
 #[inline]
-pub(super) fn now_ns() -> Option<u64> {
+pub(crate) fn now_ns() -> Option<u64> {
     ask(|ambient| ambient.now_ns.get())
 }
 

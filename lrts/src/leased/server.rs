@@ -93,7 +93,10 @@ impl Server {
         let Range { slot, generation, offset, len } = range;
         let key = RegionKey { node: self.regions.node(), slot, generation, len };
         let mode = if writing { ClaimMode::Write } else { ClaimMode::Read };
-        let claim = || self.regions.claim_for_network(&key, (offset, len), mode);
+        let claim = || match network.endpoint.reaches_devices() {
+            true => self.regions.claim_for_network(&key, (offset, len), mode),
+            false => self.regions.claim(&key, offset, len, mode),
+        };
         let claim = match self.waiting.claim(id, (&key, mode), claim) {
             Ok(Some(claim)) => claim,
             Ok(None) => {

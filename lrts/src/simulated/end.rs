@@ -3,7 +3,6 @@
 
 use super::direct::{Request, Requests};
 use super::wires::{Load, Wires};
-use crate::ambient::clock;
 use crate::error::{LrtsError, TransferError};
 use crate::fabric::remote_operation;
 use crate::frame::{Channel, Frame};
@@ -149,7 +148,7 @@ impl End {
             false => direct.requests.lock().serve(request),
         };
         if let Some((request, answer)) = answered {
-            self.wires.answer(clock::now_ns(), self.node, &request, answer);
+            self.wires.answer(self.wires.now(self.node), self.node, &request, answer);
         }
     }
 

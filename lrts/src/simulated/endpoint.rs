@@ -9,7 +9,7 @@
 
 use super::one_sided::{Interface, Posting};
 use super::wires::{Load, Wires};
-use crate::ambient::{clock, dice};
+use crate::ambient::dice;
 use crate::error::LrtsError;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
@@ -278,10 +278,10 @@ impl Signs for LifeSigns {
     }
 
     fn write_heard(&self, peer: NodeId) {
-        self.wires.sign(clock::now_ns(), (self.node, peer), Sign::Heard);
+        self.wires.sign(self.wires.now(self.node), (self.node, peer), Sign::Heard);
     }
 
     fn write_goodbye(&self, peer: NodeId) {
-        self.wires.sign(clock::now_ns(), (self.node, peer), Sign::Goodbye);
+        self.wires.sign(self.wires.now(self.node), (self.node, peer), Sign::Goodbye);
     }
 }

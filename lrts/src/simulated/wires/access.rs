@@ -2,7 +2,7 @@
 
 use super::Wires;
 use super::district::{District, Key, Load};
-use crate::ambient::{clock, driven};
+use crate::ambient::driven;
 use crate::ids::NodeId;
 use crate::lrts::NoRoom;
 use crate::region::Regions;
@@ -17,7 +17,7 @@ const GONE: &str = "it is gone";
 impl Wires {
     /// Adds an endpoint, whose interface reaches memory by itself.
     pub(in crate::simulated) fn open_interface(&self, node: NodeId) {
-        self.of(node).nodes[node.index()].interface = Some(Box::default());
+        self.at(node).nodes[node.index()].interface = Some(Box::default());
     }
 
     /// Changes what the interface of an endpoint reaches.
@@ -29,14 +29,14 @@ impl Wires {
         node: NodeId,
         change: impl FnOnce(&mut Interface) -> R,
     ) -> R {
-        change(self.of(node).nodes[node.index()].interface.as_mut().expect("an endpoint has opened it"))
+        change(self.at(node).nodes[node.index()].interface.as_mut().expect("an endpoint has opened it"))
     }
 
     /// Has an interface move memory by itself, at the caller's time.
     pub(in crate::simulated) fn post(&self, posting: Posting) -> Result<(), NoRoom> {
-        let mut guard = self.of(posting.poster);
+        let mut guard = self.at(posting.poster);
         let here = &mut *guard;
-        let (source, now) = (posting.poster, clock::now_ns());
+        let (source, now) = (posting.poster, self.now(posting.poster));
         if here.is_held_up((source, posting.transfer.peer), now) {
             return Err(NoRoom);
         }
@@ -56,32 +56,32 @@ impl Wires {
     /// Has others reach a node's memory directly.
     pub(in crate::simulated) fn open_memory(self: &Arc<Self>, regions: &Arc<Regions>) {
         let node = regions.node();
-        self.of(node).nodes[node.index()].regions = Some(Arc::clone(regions));
+        self.at(node).nodes[node.index()].regions = Some(Arc::clone(regions));
         let wires = Arc::downgrade(self);
         regions.on_news(move || {
             if let Some(wires) = wires.upgrade() {
-                wires.of(node).roomy.push(node);
+                wires.at(node).roomy.push(node);
             }
         });
     }
 
     /// A node's memory, if others reach it directly, unless it is lost.
     pub(in crate::simulated) fn regions_of(&self, node: NodeId) -> Option<Arc<Regions>> {
-        let here = self.of(node);
+        let here = self.at(node);
         let node = &here.nodes[node.index()];
         node.regions.clone().filter(|_| !node.is_lost)
     }
 
     /// Whether a peer is lost, or this node.
     pub(in crate::simulated) fn are_apart(&self, node: NodeId, peer: NodeId) -> bool {
-        self.of(node).are_apart(node, peer)
+        self.at(node).are_apart(node, peer)
     }
 
     /// Sends a request to the node whose memory it is, at the caller's time.
     pub(in crate::simulated) fn ask(&self, request: Request) -> Result<(), NoRoom> {
-        let mut guard = self.of(request.poster);
+        let mut guard = self.at(request.poster);
         let here = &mut *guard;
-        let (way, now) = ((request.poster, request.key.node), clock::now_ns());
+        let (way, now) = ((request.poster, request.key.node), self.now(request.poster));
         if here.is_held_up(way, now) {
             return Err(NoRoom);
         }
@@ -101,7 +101,7 @@ impl Wires {
 
     /// Sends the answer to a request from the node whose memory it was.
     pub(in crate::simulated) fn answer(&self, now: u64, node: NodeId, request: &Request, answer: Answer) {
-        let mut guard = self.of(node);
+        let mut guard = self.at(node);
         let here = &mut *guard;
         if here.are_apart(node, request.poster) {
             return;

@@ -41,6 +41,7 @@ use rand::{RngExt, SeedableRng};
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The stream of the seed's dice that the wires draw from; those of nodes are numbered from 0.
 const STREAM: u64 = u64::MAX;
@@ -53,9 +54,16 @@ pub struct Wires {
     seed: u64,
     weather: Weather,
     districts: Vec<Mutex<District>>,
+    /// By district, what time it is there, for threads of the program: nobody drives them. 0 where nobody drives anything.
+    clocks: Vec<Clock>,
     /// How many nodes each district has, but for the last.
     nodes_each: u32,
 }
+
+/// The time of a district, in a cache line of its own: its driver writes it with each event.
+#[derive(Default)]
+#[repr(align(128))]
+struct Clock(AtomicU64);
 
 /// One arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,7 +98,7 @@ impl Wires {
             district.bursts = Bursts::draw(seed, calm_from);
         }
         district.corruption = Corruption::draw(seed).filter(|_| chances.has(Chance::Corruption));
-        Arc::new(Self { seed, weather, districts: vec![Mutex::new(district)], nodes_each: nodes.max(1) })
+        Arc::new(Self::of(seed, weather, vec![Mutex::new(district)], nodes.max(1)))
     }
 
     /// Those of the network that a model describes, where nothing is left to chance, between the nodes of so many districts or fewer.
@@ -102,7 +110,23 @@ impl Wires {
         let nodes_each = nodes.div_ceil(districts);
         let district = || Mutex::new(District::new(nodes, Some(Traffic::new(network, nodes))));
         let districts = (0..nodes.div_ceil(nodes_each)).map(|_| district()).collect();
-        Arc::new(Self { seed, weather, districts, nodes_each })
+        Arc::new(Self::of(seed, weather, districts, nodes_each))
+    }
+
+    fn of(seed: u64, weather: Weather, districts: Vec<Mutex<District>>, nodes_each: u32) -> Self {
+        let clocks = districts.iter().map(|_| Clock::default()).collect();
+        Self { seed, weather, districts, clocks, nodes_each }
+    }
+
+    /// Takes note what time it is in a district.
+    pub fn come_to(&self, district: u32, moment: u64) {
+        self.clocks[district as usize].0.store(moment, Ordering::Relaxed);
+    }
+
+    /// The time at a node: that of the calling thread, if it is driven.
+    pub(super) fn now(&self, node: NodeId) -> u64 {
+        let of_district = || self.clocks[self.district_of(node)].0.load(Ordering::Relaxed);
+        driven::now_ns().or_else(|| Some(of_district()).filter(|now| *now > 0)).unwrap_or_else(clock::now_ns)
     }
 
     /// How many districts there are.
@@ -121,7 +145,7 @@ impl Wires {
         (node.0 / self.nodes_each) as usize
     }
 
-    fn of(&self, node: NodeId) -> MutexGuard<'_, District> {
+    fn at(&self, node: NodeId) -> MutexGuard<'_, District> {
         self.districts[self.district_of(node)].lock()
     }
 
@@ -155,7 +179,7 @@ impl Wires {
 
     /// When the next frame arrives at a node.
     pub fn next_at(&self, node: NodeId) -> Option<u64> {
-        self.of(node).next_at(node)
+        self.at(node).next_at(node)
     }
 
     /// When the next quiet goodbye arrives, everywhere in a district.
@@ -181,7 +205,7 @@ impl Wires {
 
     /// Lets the next frame arrive at a node, whose PEs are to look at their network.
     pub fn arrive(&self, target: NodeId) -> Option<Arrival> {
-        let mut guard = self.of(target);
+        let mut guard = self.at(target);
         let here = &mut *guard;
         let (key, load) = here.take_first(target)?;
         let (moment, source, _) = key;
@@ -204,7 +228,7 @@ impl Wires {
                 let is_news = answer.is_none();
                 match answer {
                     Some(answer) => self.answer(moment, target, &request, answer),
-                    None => self.of(target).nodes[target.index()]
+                    None => self.at(target).nodes[target.index()]
                         .arrived
                         .push_back((source, Load::Request(request))),
                 }
@@ -276,9 +300,9 @@ impl Wires {
         load: impl FnOnce(Vec<u8>) -> Load,
         slot: Option<usize>,
     ) -> Result<(), NoRoom> {
-        let mut guard = self.of(source);
+        let mut guard = self.at(source);
         let here = &mut *guard;
-        let now = clock::now_ns();
+        let now = self.now(source);
         if here.are_apart(source, target) {
             if let Some(slot) = slot {
                 let key = here.key(now + 1, source);
@@ -339,7 +363,7 @@ impl Wires {
     /// Tells peers that a node has ended, as its connections do where an endpoint stands.
     pub fn end(&self, node: NodeId, now: u64) {
         let peers = {
-            let here = self.of(node);
+            let here = self.at(node);
             if here.nodes[node.index()].interface.is_some() { here.nodes.len() as u32 } else { 0 }
         };
         for peer in (0..peers).map(NodeId).filter(|peer| *peer != node) {
@@ -349,7 +373,7 @@ impl Wires {
 
     /// Sends a sign of a node's life to a peer.
     pub(in crate::simulated) fn sign(&self, now: u64, (source, target): (NodeId, NodeId), sign: Sign) {
-        let mut guard = self.of(source);
+        let mut guard = self.at(source);
         let here = &mut *guard;
         if here.are_apart(source, target) {
             return;
@@ -364,19 +388,19 @@ impl Wires {
 
     /// Takes the signs of peers' lives that have arrived at a node.
     pub(in crate::simulated) fn take_signs(&self, node: NodeId) -> Vec<(NodeId, Sign)> {
-        std::mem::take(&mut self.of(node).nodes[node.index()].signs)
+        std::mem::take(&mut self.at(node).nodes[node.index()].signs)
     }
 
     /// Whether there is room for a frame, which a sender has not found before.
     pub(in crate::simulated) fn has_room(&self, source: NodeId, target: NodeId) -> bool {
-        let here = &mut *self.of(source);
+        let here = &mut *self.at(source);
         let is_refused = here.ways.get(&(source, target)).is_some_and(|way| way.is_refused);
-        !is_refused && !here.bursts.is_under_way((source, target), clock::now_ns())
+        !is_refused && !here.bursts.is_under_way((source, target), self.now(source))
     }
 
     /// Says goodbye to all peers.
     pub(in crate::simulated) fn say_goodbye(&self, source: NodeId) {
-        let mut guard = self.of(source);
+        let mut guard = self.at(source);
         let here = &mut *guard;
         if here.nodes[source.index()].is_lost {
             return;
@@ -388,7 +412,7 @@ impl Wires {
             true => std::mem::take(&mut here.nodes[source.index()].met).into_iter().collect(),
             false => all.map(NodeId).filter(|peer| *peer != source).collect(),
         };
-        let now = clock::now_ns();
+        let now = self.now(source);
         let mut loads = Vec::with_capacity(told.len() + 1);
         for peer in &told {
             if here.nodes[peer.index()].is_lost {
@@ -433,12 +457,12 @@ impl Wires {
             }
         }
         drop(here);
-        away.into_iter().for_each(|(key, target, load)| self.of(target).put(key, target, load));
+        away.into_iter().for_each(|(key, target, load)| self.at(target).put(key, target, load));
     }
 
     /// Of how many goodbyes a node has heard that were not said to it alone.
     pub(in crate::simulated) fn heard_quietly(&self, node: NodeId) -> u32 {
-        self.of(node).quiet.heard(node)
+        self.at(node).quiet.heard(node)
     }
 
     /// Loses a node, which sends nothing from now on.
@@ -447,7 +471,7 @@ impl Wires {
     /// If there are several districts.
     pub fn lose(&self, lost: NodeId, now: u64) {
         assert_eq!(self.districts.len(), 1, "who loses a node drives all");
-        let state = &mut *self.of(lost);
+        let state = &mut *self.at(lost);
         let node = &mut state.nodes[lost.index()];
         node.is_lost = true;
         node.arrived.clear();
@@ -484,19 +508,20 @@ impl Wires {
 
     /// How much waits at a node to be taken, signs of peers' lives left out.
     pub(in crate::simulated) fn waiting(&self, node: NodeId) -> usize {
-        self.of(node).nodes[node.index()].arrived.len()
+        self.at(node).nodes[node.index()].arrived.len()
     }
 
     /// Whether nothing at all waits at a node to be taken.
     pub(in crate::simulated) fn is_quiet_at(&self, node: NodeId) -> bool {
-        let here = self.of(node);
+        let here = self.at(node);
         let node = &here.nodes[node.index()];
         node.arrived.is_empty() && node.signs.is_empty()
     }
 
     /// Takes what has waited at a node the longest.
     pub(in crate::simulated) fn take(&self, node: NodeId) -> Option<(NodeId, Load)> {
-        let here = &mut *self.of(node);
+        let now = self.now(node);
+        let here = &mut *self.at(node);
         let (source, load) = here.nodes[node.index()].arrived.pop_front()?;
         if let Load::Frame(_, bytes) | Load::Message(bytes) = &load {
             if self.weather.is_limited()
@@ -508,7 +533,7 @@ impl Wires {
                 }
             }
             if let Some(traffic) = &mut here.traffic {
-                driven::spend_until(traffic.receive(clock::now_ns(), node, bytes.len()));
+                driven::spend_until(traffic.receive(now, node, bytes.len()));
             }
         }
         Some((source, load))

@@ -325,6 +325,7 @@ impl<'a> World<'a> {
     fn come_to(&mut self, moment: u64) {
         (self.now, self.turn_end) = (moment, moment);
         self.latest = self.latest.max(moment);
+        self.wires.come_to(self.made.district, moment);
     }
 
     /// The moment of what happens next here.
