@@ -1,4 +1,5 @@
-//! Job: a long copy in fragments, which any number of threads and engines carry out.
+//! Job: a long copy in fragments, which any number of threads and engines carry out: of a range of bytes, or piecewise, as from layout to
+//! layout, cut by whoever knows how.
 //!
 //! 1. A job owns what its copy needs: the claim on the peer's range and the memory at this end, or pieces that own theirs.
 //! 2. A fragment is a range of the copy that one holder has to itself. It is split, never cloned, so no byte is copied twice.
@@ -9,7 +10,6 @@
 
 #![expect(unsafe_code, reason = "copies pieces of claimed ranges from and to memory that a transfer owns")]
 
-use super::pieces::PiecewiseCopy;
 use crate::ambient::caller::may_block;
 use crate::error::TransferError;
 use crate::ids::NodeId;
@@ -21,6 +21,65 @@ use std::sync::{Arc, OnceLock};
 
 /// Bytes of a line of the cache: fragments begin and end on those of the memory that is written, so that two threads write no line in turn.
 const LINE_BYTES: usize = 64;
+
+/// A copy in pieces, which threads carry out at the same time and in any order. It owns what it reads and writes.
+///
+/// The pieces of one copy write no byte that another one of them reads or writes. They should be about
+/// [`PIECE_BYTES`](crate::reach::PIECE_BYTES) long: a thread copies one or a few, then looks for messages.
+pub trait PiecewiseCopy: Send + Sync {
+    /// How many pieces there are.
+    fn len(&self) -> usize;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of a piece.
+    fn bytes(&self, piece: usize) -> usize;
+
+    /// Whether another process copies, too, what this one has not begun: threads here take other copies first.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Whether another process makes the copy without this one, only later: threads that have nothing else to do copy pieces of it, and the one
+    /// that posted it does not.
+    fn is_help(&self) -> bool {
+        false
+    }
+
+    /// Whether all that is left is copied by others. A piece costs next to nothing then, and a thread takes all that are left at once.
+    fn is_left_to_others(&self) -> bool {
+        false
+    }
+
+    /// Copies a piece.
+    ///
+    /// # Errors
+    /// Why it cannot be copied: the copy ends with that, and some of the other pieces may not be copied any more.
+    ///
+    /// # Safety
+    /// It is called at most once for each piece, of those that there are.
+    unsafe fn copy(&self, piece: usize) -> Result<(), TransferError>;
+}
+
+/// A piece of which there is nothing to copy: its job costs what any job costs.
+pub(super) struct NoPiece;
+
+impl PiecewiseCopy for NoPiece {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn bytes(&self, _: usize) -> usize {
+        0
+    }
+
+    unsafe fn copy(&self, _: usize) -> Result<(), TransferError> {
+        Ok(())
+    }
+}
 
 /// The path that a job's transfer took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -133,6 +192,11 @@ impl Fragment {
     /// Bytes, or pieces, that are left to copy.
     pub(crate) fn len(&self) -> usize {
         self.end - self.at
+    }
+
+    /// Bytes of memory that are copied one by one, and not in pieces: of these, all take the same time.
+    pub(super) fn plain_bytes(&self) -> Option<usize> {
+        matches!(self.job.work(), Work::Transfer { .. }).then(|| self.len())
     }
 
     /// Whether another process copies, too, what this one has not begun.

@@ -8,7 +8,8 @@
 //! 3. Jobs are taken up in the order in which they were posted, those last that another process copies, too; fragments by their place.
 //!    They end in any order: those first of which others have copied the rest.
 //! 4. What an engine hands back unfinished is copied by a processor.
-//! 5. A thread that has made a job end finds it in [`Copies::pop_ended`] right away: nobody has to be woken for it.
+//! 5. How long a while and a moment are, and which copies are long, follows from what the copies before have shown ([`Thresholds`]).
+//! 6. A thread that has made a job end finds it in [`Copies::pop_ended`] right away: nobody has to be woken for it.
 //!
 //! An engine of hardware is one more [`Engine`], which is offered fragments before the processors: `Dsa`, of the feature `dsa`, where an option asks for it.
 
@@ -17,7 +18,7 @@ mod dsa;
 #[expect(clippy::module_inception, reason = "the trait of all engines")]
 mod engine;
 mod job;
-mod pieces;
+mod thresholds;
 
 #[cfg(test)]
 mod mock;
@@ -27,8 +28,9 @@ mod tests;
 #[cfg(feature = "dsa")]
 pub(crate) use dsa::Dsa;
 pub(crate) use engine::Engine;
+pub use job::PiecewiseCopy;
 pub(crate) use job::{CopyPath, Ended};
-pub use pieces::PiecewiseCopy;
+pub(crate) use thresholds::Thresholds;
 
 use crate::ambient::caller::Caller;
 use crate::ambient::clock;
@@ -39,25 +41,49 @@ use crate::region::ClaimedRange;
 use crate::sync::spin_lock::SpinMutex;
 use crossbeam_queue::SegQueue;
 use engine::{Helpers, Submitted};
-use job::Fragment;
+use job::{Fragment, NoPiece};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use thresholds::Times;
 
-/// Least bytes of a get or put that goes on in pieces where it is a copy: up to there, it takes
-/// no longer than two pieces.
+/// Bytes from which on a get or put goes on in pieces, in any case, where it is a copy: up to there, it takes no longer than two pieces. Where
+/// threads that have nothing else to do help, it goes on in pieces from fewer on, as [`Thresholds`] say.
 pub const LONG_BYTES_MIN: usize = (128 << 10) + 1;
 
 /// Bytes of a fragment: 3 us of a processor's time, or 14 where pages are touched for the first time (measured for CMA), in which a message
 /// waits for the thread that copies.
 pub const PIECE_BYTES: usize = 64 << 10;
 
-/// Time without a fragment taken after which threads go on with a job that others have posted.
-const STANDSTILL: Duration = Duration::from_micros(100);
+/// Copies of middling length that are made at once before one is handed over all the same, to see whether somebody helps.
+const UNTRIED_MAX: usize = 16;
 
-/// Time for which posters leave their jobs to a thread that has taken a fragment: as long as to copy a few.
-const HELP_LASTS: Duration = Duration::from_micros(50);
+/// Rounds by which times are measured at the start.
+const ROUNDS: usize = 8;
+
+/// Thresholds for this machine, on which a piece is copied and a job made of nothing a few times: some 50 us.
+pub(crate) fn measure() -> Thresholds {
+    let (from, mut into) = (vec![1_u8; PIECE_BYTES], vec![0; PIECE_BYTES]);
+    let piece_ns = shortest_ns(|| std::hint::black_box(&mut into).copy_from_slice(&from));
+    let copies = Copies::by(Vec::new(), Thresholds::default());
+    let job_ns = shortest_ns(|| {
+        copies.post_pieces(Arc::new(NoPiece), NodeId(0), 0);
+        copies.carry_on(Whose::Own);
+        copies.pop_ended();
+    });
+    // As much again for the lines that poster and helper send each other.
+    Thresholds::of(Times { piece_ns, handover_ns: 2 * job_ns })
+}
+
+fn shortest_ns(mut run: impl FnMut()) -> u64 {
+    let time_ns = |()| {
+        let began = clock::now();
+        run();
+        clock::since(began).as_nanos() as u64
+    };
+    std::iter::repeat_n((), ROUNDS).map(time_ns).min().unwrap_or(0)
+}
 
 /// Whose jobs a thread goes on with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +101,18 @@ struct Standing {
     /// Who goes on with it when it polls. `None` if that is help, which can be left out.
     poster: Option<Caller>,
     last_taken: Instant,
+    /// Whether a thread that helps took the last fragment.
+    is_helped: bool,
+}
+
+/// Who takes a fragment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Taker {
+    Poster,
+    /// A thread that has nothing else to do.
+    Helper,
+    /// A thread that has, of a job that stands still.
+    Other,
 }
 
 /// The jobs of which nobody has taken the last fragment.
@@ -83,6 +121,7 @@ struct Jobs {
     standing: VecDeque<Standing>,
     /// When a thread that had nothing else to do took a fragment of another thread's job last.
     last_help: Option<Instant>,
+    thresholds: Thresholds,
 }
 
 /// The long copies of one node.
@@ -90,6 +129,10 @@ pub(crate) struct Copies {
     /// Jobs whose end nobody has taken. Written by those who post and who take ends; read, as a hint, by all that poll. It orders nothing.
     open: AtomicUsize,
     jobs: SpinMutex<Jobs>,
+    /// What the thresholds say, for who posts: written with the lock of `jobs` held, but for a trial. A hint, which orders nothing.
+    long_bytes_min: AtomicUsize,
+    /// Copies of middling length that were made at once. Written by all who ask; it orders nothing.
+    untried: AtomicUsize,
     /// What engines did not finish.
     left_over: SegQueue<Fragment>,
     ended: Arc<SegQueue<Ended>>,
@@ -99,20 +142,41 @@ pub(crate) struct Copies {
 
 impl Copies {
     /// No copies yet, and engines that are asked before the processors.
-    pub(crate) fn by(mut engines: Vec<Box<dyn Engine>>) -> Self {
+    pub(crate) fn by(mut engines: Vec<Box<dyn Engine>>, thresholds: Thresholds) -> Self {
         engines.push(Box::new(Helpers));
         Self {
             open: AtomicUsize::new(0),
-            jobs: SpinMutex::default(),
+            long_bytes_min: AtomicUsize::new(thresholds.long_bytes_min()),
+            jobs: SpinMutex::new(Jobs { thresholds, ..Jobs::default() }),
+            untried: AtomicUsize::new(0),
             left_over: SegQueue::new(),
             ended: Arc::default(),
             engines: engines.into(),
         }
     }
 
-    /// The engines, in the order in which they are asked, in words.
+    /// The engines, in the order in which they are asked, and from which length on, in words.
     pub(crate) fn describe_engines(&self) -> String {
-        self.engines.iter().map(|engine| engine.describe()).collect::<Vec<_>>().join(", then ")
+        let engines = self.engines.iter().map(|engine| engine.describe()).collect::<Vec<_>>().join(", then ");
+        format!("{engines}, from {} KiB on", self.long_bytes_min.load(Ordering::Relaxed) >> 10)
+    }
+
+    /// Whether a copy of so many bytes is to be a job.
+    ///
+    /// Where none of middling length is one, nobody learns that somebody would help now: one of many is handed over all the same, and says.
+    #[inline]
+    pub(crate) fn is_long(&self, bytes: usize) -> bool {
+        bytes >= thresholds::BYTES_MIN
+            && (bytes >= self.long_bytes_min.load(Ordering::Relaxed) || self.is_trial())
+    }
+
+    fn is_trial(&self) -> bool {
+        let is_trial = self.untried.fetch_add(1, Ordering::Relaxed) % UNTRIED_MAX == UNTRIED_MAX - 1;
+        if is_trial {
+            // Until a fragment was taken: whoever asks twice of one copy hears the same.
+            self.long_bytes_min.store(thresholds::BYTES_MIN, Ordering::Relaxed);
+        }
+        is_trial
     }
 
     /// Makes a job of a transfer whose range was claimed, and whose own memory has room for it.
@@ -129,7 +193,7 @@ impl Copies {
         self.open.fetch_add(1, Ordering::Relaxed);
         let poster = (!rest.is_help()).then(Caller::current);
         let last_taken = clock::now();
-        self.jobs.lock().standing.push_back(Standing { rest, poster, last_taken });
+        self.jobs.lock().standing.push_back(Standing { rest, poster, last_taken, is_helped: false });
     }
 
     /// Whether nothing is to be done: one load of a line that is written only with jobs.
@@ -178,8 +242,13 @@ impl Copies {
             fragment.copy();
             return true;
         }
-        while let Some(fragment) = self.take(whose) {
+        while let Some((fragment, taken_at)) = self.take(whose) {
+            let plain_bytes = fragment.plain_bytes();
             if self.submit(fragment) == Submitted::Over {
+                if let Some(bytes) = plain_bytes {
+                    let took = clock::since(taken_at);
+                    self.jobs.lock().thresholds.see_copy(bytes, took);
+                }
                 return true;
             }
         }
@@ -197,30 +266,36 @@ impl Copies {
         unreachable!("the processors take every fragment")
     }
 
-    /// The next fragment for this thread.
-    fn take(&self, whose: Whose) -> Option<Fragment> {
+    /// The next fragment for this thread, and when it took it.
+    fn take(&self, whose: Whose) -> Option<(Fragment, Instant)> {
         let mut in_vain = Vec::new();
         let mut jobs = self.jobs.lock();
-        let mut is_for_others = false;
+        let now = clock::now();
         let taken = loop {
             let Some(position) = jobs.position(whose) else { break None };
+            let taker = jobs.taker(position, whose);
             let job = &mut jobs.standing[position];
-            is_for_others = whose == Whose::All && job.poster != Some(Caller::current());
+            let is_telling = job.poster.is_some() && !job.rest.is_left_to_others();
             let is_in_vain = job.rest.is_in_vain();
             let fragment = if is_in_vain { None } else { Some(job.rest.split(PIECE_BYTES)) };
-            job.last_taken = clock::now();
+            let before = (job.is_helped, std::mem::replace(&mut job.last_taken, now));
+            job.is_helped = taker == Taker::Helper;
             if (is_in_vain || job.rest.len() == 0)
                 && let Some(over) = jobs.standing.remove(position)
             {
                 in_vain.push(over);
             }
-            if fragment.is_some() {
-                break fragment;
+            if let Some(fragment) = fragment {
+                if taker == Taker::Helper {
+                    jobs.last_help = Some(now);
+                }
+                if is_telling {
+                    jobs.learn(taker, before, now);
+                    self.long_bytes_min.store(jobs.thresholds.long_bytes_min(), Ordering::Relaxed);
+                }
+                break Some((fragment, now));
             }
         };
-        if taken.is_some() && is_for_others {
-            jobs.last_help = Some(clock::now());
-        }
         drop(jobs);
         // Not under the lock: the memory of a job may go with its last fragment.
         drop(in_vain);
@@ -242,6 +317,29 @@ impl Copies {
 }
 
 impl Jobs {
+    /// Who this thread is that takes a fragment of a job.
+    fn taker(&self, position: usize, whose: Whose) -> Taker {
+        match self.standing[position].poster {
+            Some(poster) if poster == Caller::current() => Taker::Poster,
+            _ if whose == Whose::All => Taker::Helper,
+            _ => Taker::Other,
+        }
+    }
+
+    /// Learns from a fragment of this process's job that was taken now; the one before it was taken by a helper, or not, at that time.
+    fn learn(&mut self, taker: Taker, (was_helped, last_taken): (bool, Instant), now: Instant) {
+        match taker {
+            Taker::Poster => self.thresholds.see_taken(false),
+            Taker::Helper => {
+                self.thresholds.see_taken(true);
+                if was_helped {
+                    self.thresholds.see_help(now.saturating_duration_since(last_taken));
+                }
+            }
+            Taker::Other => {}
+        }
+    }
+
     /// The job with which this thread goes on.
     fn position(&self, whose: Whose) -> Option<usize> {
         self.left_to_others().or_else(|| match whose {
@@ -258,7 +356,7 @@ impl Jobs {
 
     fn forsaken(&self) -> Option<usize> {
         let first = self.standing.iter().position(|job| job.poster.is_some())?;
-        (clock::since(self.standing[first].last_taken) >= STANDSTILL).then_some(first)
+        (clock::since(self.standing[first].last_taken) >= self.thresholds.standstill()).then_some(first)
     }
 
     /// The first of these jobs, or of those among them that another process copies, too.
@@ -272,7 +370,7 @@ impl Jobs {
     fn first_own(&self) -> Option<usize> {
         let own = Caller::current();
         let position = self.first(|job| job.poster == Some(own))?;
-        let is_left = self.last_help.is_some_and(|last| clock::since(last) < HELP_LASTS);
+        let is_left = self.last_help.is_some_and(|last| clock::since(last) < self.thresholds.help_lasts());
         (!is_left).then_some(position)
     }
 }

@@ -4,7 +4,6 @@
 //! [`Lrts::progress`] or in [`Reach::help`].
 
 use super::Reach;
-use super::paths;
 use super::route::Peer;
 use super::traffic::Count;
 use super::transfer::{Stub, Tried, copy_within, post_on};
@@ -21,12 +20,28 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
 impl Reach {
+    /// Whether a copy of so many bytes takes so long that nobody should wait for it: it goes on in pieces, by whoever has time. One load, or
+    /// two atomic operations where it depends on whether somebody helps.
+    #[inline]
+    pub fn is_long_copy(&self, bytes: usize) -> bool {
+        self.copies.is_long(bytes)
+    }
+
+    /// Whether a transfer goes on in pieces. One whose memory at this end has no room for it fails at once.
+    fn is_long(&self, operation: &Operation) -> bool {
+        let has_room = match &operation.local {
+            LocalMemory::Get(into) => operation.len <= into.len(),
+            LocalMemory::Put(_) => true,
+        };
+        has_room && self.is_long_copy(operation.len)
+    }
+
     /// Carries out a transfer with this node itself.
     ///
     /// # Errors
     /// The transfer, while another claim is in its way.
     pub(super) fn copy_in_this_process(&self, operation: Operation) -> Result<Posted, Operation> {
-        if !is_long(&operation) {
+        if !self.is_long(&operation) {
             return copy_within(operation, &self.regions);
         }
         let Operation { key, offset, len, .. } = &operation;
@@ -47,7 +62,7 @@ impl Reach {
         operation: Operation,
         path: CopyPath,
     ) -> Result<Tried<Posted>, Operation> {
-        if is_long(&operation) {
+        if self.is_long(&operation) {
             let Operation { key, offset, len, .. } = &operation;
             match by.claim(key, *offset, *len, mode_of(&operation)).transpose() {
                 None => {}
@@ -238,15 +253,6 @@ impl Reach {
         }
         true
     }
-}
-
-/// Whether a transfer goes on in pieces.
-fn is_long(operation: &Operation) -> bool {
-    let room = match &operation.local {
-        LocalMemory::Get(into) => into.len(),
-        LocalMemory::Put(_) => operation.len,
-    };
-    paths::is_long(operation.len, room)
 }
 
 pub(super) fn mode_of(operation: &Operation) -> ClaimMode {

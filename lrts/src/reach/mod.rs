@@ -54,7 +54,7 @@ pub use traffic::PeerUse;
 use crate::ambient::clock;
 use crate::cma::Cma;
 use crate::emulated::Emulated;
-use crate::engine::{Copies, Engine};
+use crate::engine::{Copies, Engine, Thresholds};
 use crate::error::LrtsError;
 use crate::host::{ArenaError, Arenas, HostPeers};
 use crate::ids::NodeId;
@@ -93,6 +93,7 @@ struct Parts {
     cma: Option<Wrapped<Cma>>,
     arenas: Option<Arc<Arenas>>,
     engines: Vec<Box<dyn Engine>>,
+    thresholds: Thresholds,
     trace: Option<Arc<TraceFile>>,
     warnings: Vec<String>,
 }
@@ -151,8 +152,20 @@ impl Reach {
     }
 
     fn assemble_around(parts: Parts, waker: Waker) -> Self {
-        let Parts { regions, host_peers, routes, shm, tcp, fabric, cma, arenas, engines, trace, warnings } =
-            parts;
+        let Parts {
+            regions,
+            host_peers,
+            routes,
+            shm,
+            tcp,
+            fabric,
+            cma,
+            arenas,
+            engines,
+            thresholds,
+            trace,
+            warnings,
+        } = parts;
         let waker = Arc::new(waker);
         let wakened = Arc::clone(&waker);
         regions.on_news(move || wakened.wake());
@@ -171,7 +184,7 @@ impl Reach {
             fabric,
             cma,
             under_way: UnderWay::default(),
-            copies: Copies::by(engines),
+            copies: Copies::by(engines, thresholds),
             waiting: Waiting::default(),
             arenas,
             kept: Keeping::default(),

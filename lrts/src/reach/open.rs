@@ -14,7 +14,7 @@ use crate::cma::Cma;
 use crate::emulated::Emulated;
 #[cfg(feature = "dsa")]
 use crate::engine::Dsa;
-use crate::engine::Engine;
+use crate::engine::{self, Engine};
 use crate::error::LrtsError;
 use crate::host::HostPeers;
 use crate::ids::NodeId;
@@ -250,6 +250,7 @@ impl Reach {
             cma,
             arenas,
             engines,
+            thresholds: engine::measure(),
             trace,
             warnings,
         })

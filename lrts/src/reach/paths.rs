@@ -24,12 +24,12 @@
 //! | the network moves such memory by itself, and it has 32 KiB or more | the network |
 //! | else | messages |
 //!
-//! A copy is long from 128 KiB on ([`is_long`]): where that comes from is said at [`LONG_BYTES_MIN`], and what a network takes for long at
+//! A copy is long from 128 KiB on at the latest ([`LONG_BYTES_MIN`](crate::engine::LONG_BYTES_MIN)), and from fewer on where somebody
+//! helps: what a node's copies have shown decides ([`Thresholds`](crate::engine::Thresholds)). What a network takes for long is said at
 //! `lease_bytes_min` and `MATCHED_BYTES_MIN`.
 
 use super::route::Carrier;
 use crate::backends::Messages;
-use crate::engine::LONG_BYTES_MIN;
 
 /// Why no path leads to a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,12 +108,6 @@ pub(super) fn is_direct(bytes: u64, direct_bytes_min: Option<usize>) -> bool {
     direct_bytes_min.is_some_and(|least| bytes >= least as u64)
 }
 
-/// Whether a copy takes so long that nobody should wait for it, so that it goes on in pieces. One whose memory at this end has no `room` for
-/// it fails at once.
-pub(super) fn is_long(bytes: usize, room: usize) -> bool {
-    bytes >= LONG_BYTES_MIN && bytes <= room
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,11 +147,5 @@ mod tests {
         assert_eq!(path(false, false, false, Some(8), 8), Path::Direct);
         assert_eq!(path(false, false, false, Some(8), 7), Path::Messages);
         assert_eq!(path(false, false, false, None, 8), Path::Messages);
-    }
-
-    #[test]
-    fn long_copies_go_on_in_pieces_if_there_is_room() {
-        let long = LONG_BYTES_MIN;
-        assert!(is_long(long, long) && !is_long(long - 1, long) && !is_long(long, long - 1));
     }
 }

@@ -6,6 +6,7 @@ use super::options::ReachOptions;
 use super::route::{Carrier, Route};
 use super::{Parts, Reach};
 use crate::emulated::Emulated;
+use crate::engine::Thresholds;
 use crate::error::{LrtsError, TransferError};
 use crate::ids::NodeId;
 use crate::lrts::{Entering, Lrts, PathUse};
@@ -71,6 +72,7 @@ impl Reach {
             cma: None,
             arenas: None,
             engines: Vec::new(),
+            thresholds: Thresholds::default(),
             trace: wrappers.trace_file().cloned(),
             warnings: Vec::new(),
         };

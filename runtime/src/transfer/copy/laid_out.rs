@@ -167,7 +167,8 @@ impl Source {
     fn plan_to(&self, given: Option<&PostedMemory>) -> Result<Option<Arc<Planned>>, String> {
         let whole = |len: usize| whole(len as u64).map_err(in_words);
         let to = given.and_then(|given| given.layout.as_ref());
-        if !ways::is_planned(self.layout.is_some(), given.map(Landing::of), self.lent.is_some()) {
+        let landing = given.map(|given| Landing::of(given, ways::is_long));
+        if !ways::is_planned(self.layout.is_some(), landing, self.lent.is_some()) {
             return Ok(None);
         }
         // Layouts are looked at where they lie: each handle of one is two locked instructions.

@@ -28,7 +28,13 @@ pub(in crate::transfer) fn plan_here(
 ) -> Result<Chosen, String> {
     let is_helped =
         || leaving.lent.zip(given.as_ref()).is_some_and(|(lent, given)| is_shared_whole(node, &lent, given));
-    let choice = ways::here(kind, leaving.layout.is_some(), given.as_ref().map(Landing::of), is_helped);
+    let is_long = |bytes| node.network.is_long_copy(bytes);
+    let choice = ways::here(
+        kind,
+        leaving.layout.is_some(),
+        given.as_ref().map(|given| Landing::of(given, is_long)),
+        is_helped,
+    );
     match choice.way {
         Way::Lent => {
             let (_, plan) = plan(node, kind, lend_or_copy(node, leaving, None), given)?;
@@ -95,7 +101,8 @@ fn plan_whole(
 ) -> Result<Chosen, String> {
     // What is short is copied at once, a long copy goes on in pieces: by the owner, too, or as a transfer.
     let is_shared = given.as_ref().is_some_and(|posted| is_shared_whole(node, &key, posted));
-    let landing_wanted = given.as_ref().map(Landing::of);
+    let is_long = |bytes| node.network.is_long_copy(bytes);
+    let landing_wanted = given.as_ref().map(|given| Landing::of(given, is_long));
     let is_read_here = ways::is_read_in_place(landing_wanted, is_shared);
     let viewed = if is_read_here { view(node, &key, None)? } else { None };
     let choice = Some(ways::whole(landing_wanted, viewed.is_some()));

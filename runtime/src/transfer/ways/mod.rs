@@ -42,7 +42,7 @@
 //! | the same, and the target cuts them | by runs, aside, and copied from there | [`RUNS_ASIDE`] |
 //! | a layout selects it | fetched in stretches, and copied from there | [`STRETCHED`] |
 //!
-//! A pass goes on in pieces from 128 KiB on ([`is_long`]), and by both processes where that takes less time ([`pays_to_share`]).
+//! A pass goes on in pieces from 128 KiB on ([`is_long`]), one of whole memory from fewer on where the node's copies have shown that it pays, and by both processes where that takes less time ([`pays_to_share`]).
 //!
 //! **To or from a device**:
 //!
@@ -399,12 +399,15 @@ fn has_long_runs(layout: &Raw) -> bool {
 pub(crate) struct Landing {
     pub(crate) bytes: usize,
     pub(crate) is_laid_out: bool,
+    /// Whether a copy of so many bytes goes on in pieces, as the node's copies have shown.
+    pub(crate) is_long: bool,
 }
 
 impl Landing {
     /// That of what was given.
-    pub(crate) fn of(given: &PostedMemory) -> Self {
-        Self { bytes: given.bytes, is_laid_out: given.layout.is_some() }
+    pub(crate) fn of(given: &PostedMemory, is_long: impl FnOnce(usize) -> bool) -> Self {
+        let (bytes, is_laid_out) = (given.bytes, given.layout.is_some());
+        Self { bytes, is_laid_out, is_long: is_long(bytes) }
     }
 }
 
@@ -416,9 +419,7 @@ pub(crate) fn here(
     is_helped: impl FnOnce() -> bool,
 ) -> Choice {
     match landing {
-        Some(Landing { bytes, is_laid_out: false }) if !is_laid_out && is_long(bytes) && !is_helped() => {
-            LENT_HERE
-        }
+        Some(Landing { is_laid_out: false, is_long: true, .. }) if !is_laid_out && !is_helped() => LENT_HERE,
         _ if kind == NocopyKind::Viewed => HANDED,
         None if !is_laid_out => HANDED,
         _ => PASSED_HERE,
@@ -429,7 +430,7 @@ pub(crate) fn here(
 /// not. Else what is long goes as a transfer.
 #[inline]
 pub(crate) fn is_read_in_place(landing: Option<Landing>, is_helped: bool) -> bool {
-    is_helped || landing.is_none_or(|landing| !is_long(landing.bytes))
+    is_helped || landing.is_none_or(|landing| !landing.is_long)
 }
 
 /// The way of whole memory of another node into its parameter.
@@ -438,7 +439,7 @@ pub(crate) fn whole(landing: Option<Landing>, is_mapped: bool) -> Choice {
     match landing {
         None if is_mapped => VIEWED,
         Some(_) if is_mapped => PASSED,
-        Some(Landing { bytes, .. }) if is_long(bytes) => BROUGHT_LONG,
+        Some(Landing { is_long: true, .. }) => BROUGHT_LONG,
         _ => BROUGHT,
     }
 }

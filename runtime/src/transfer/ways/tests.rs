@@ -20,11 +20,11 @@ fn list(len: i64) -> Raw {
 }
 
 fn landing(bytes: usize) -> Option<Landing> {
-    Some(Landing { bytes, is_laid_out: false })
+    Some(Landing { bytes, is_laid_out: false, is_long: is_long(bytes) })
 }
 
 fn laid_out(bytes: usize) -> Option<Landing> {
-    Some(Landing { bytes, is_laid_out: true })
+    Some(Landing { bytes, is_laid_out: true, is_long: is_long(bytes) })
 }
 
 #[test]
