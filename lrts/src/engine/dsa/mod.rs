@@ -6,7 +6,8 @@
 //! 1. A fragment both of whose ends are in this process's address space becomes one descriptor; all others are left to the processors.
 //! 2. Each descriptor has a completion record of its own, which is empty when the descriptor is handed over, and read until it is not.
 //! 3. A page that is not there ends the operation early. Whatever the device has not moved, for this or any other reason, a processor copies.
-//! 4. The portal goes first: when it is closed, the device has done with all fragments and records.
+//! 4. Queues of the nearest devices take fragments in turn; one that is full is passed over.
+//! 5. The portal goes first: when it is closed, the device has done with all fragments and records.
 
 #![expect(clippy::disallowed_methods, reason = "a device answers in real time")]
 
@@ -22,6 +23,7 @@ use super::job::Fragment;
 use crate::ids::NodeId;
 use crate::sync::spin_lock::SpinMutex;
 use portal::Portal;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use words::{CompletionRecord, Descriptor};
 use work_queue::WorkQueue;
@@ -29,8 +31,16 @@ use work_queue::WorkQueue;
 /// How long a device may take for an operation that does nothing, before it is believed not to work: some microseconds if it works.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// One work queue of a DSA.
+/// The work queues of DSAs that are near, which take fragments in turn.
 pub(crate) struct Dsa {
+    queues: Box<[Queue]>,
+    /// The queue that is offered a fragment next, counted on and on. It orders nothing.
+    turn: AtomicUsize,
+    description: String,
+}
+
+/// A work queue of a DSA, and what is in it.
+struct Queue {
     /// Dropped before what the device reads and writes.
     portal: Box<dyn Portal>,
     places: SpinMutex<Places>,
@@ -47,7 +57,7 @@ struct Places {
 }
 
 impl Dsa {
-    /// Opens a work queue for a node of this host, and has it do nothing, to see that it works. At most a second.
+    /// Opens the work queues that are near for a node of this host, and has each do nothing, to see that it works. At most a second each.
     ///
     /// # Errors
     /// Why there is none, in words.
@@ -55,13 +65,30 @@ impl Dsa {
         Self::on(work_queue::find(node.index())?)
     }
 
-    fn on(queue: WorkQueue) -> Result<Self, String> {
-        let WorkQueue { portal, depth, bytes_max, description } = queue;
+    /// Those of the work queues that work.
+    fn on(queues: Vec<WorkQueue>) -> Result<Self, String> {
+        let (mut working, mut reasons) = (Vec::new(), Vec::new());
+        for queue in queues {
+            match Queue::on(queue) {
+                Ok(queue) => working.push(queue),
+                Err(reason) => reasons.push(reason),
+            }
+        }
+        if working.is_empty() {
+            return Err(reasons.join("; "));
+        }
+        let description = working.iter().map(|queue| &*queue.description).collect::<Vec<_>>().join(" and ");
+        Ok(Self { queues: working.into(), turn: AtomicUsize::new(0), description })
+    }
+}
+
+impl Queue {
+    fn on(WorkQueue { portal, depth, bytes_max, description }: WorkQueue) -> Result<Self, String> {
         let places = Places { taken: (0..depth).map(|_| None).collect(), free: (0..depth).collect() };
         let records = (0..depth.max(1)).map(|_| CompletionRecord::default()).collect();
-        let dsa = Self { portal, places: SpinMutex::new(places), records, bytes_max, description };
-        dsa.check().map_err(|cause| format!("{}: {cause}", dsa.description))?;
-        Ok(dsa)
+        let queue = Self { portal, places: SpinMutex::new(places), records, bytes_max, description };
+        queue.check().map_err(|cause| format!("{}: {cause}", queue.description))?;
+        Ok(queue)
     }
 
     /// Has the device do nothing.
@@ -94,12 +121,6 @@ impl Dsa {
             Some((fragment.take()?, outcome.moved))
         })
     }
-}
-
-impl Engine for Dsa {
-    fn describe(&self) -> &str {
-        &self.description
-    }
 
     fn submit(&self, fragment: Fragment) -> Result<Submitted, Fragment> {
         let len = fragment.len();
@@ -123,14 +144,38 @@ impl Engine for Dsa {
         Err(taken[place].take().expect("its record stayed empty, so that nobody took it out"))
     }
 
+    fn is_idle(&self) -> bool {
+        let Places { taken, free } = &*self.places.lock();
+        taken.len() == free.len()
+    }
+}
+
+impl Engine for Dsa {
+    fn describe(&self) -> &str {
+        &self.description
+    }
+
+    fn submit(&self, mut fragment: Fragment) -> Result<Submitted, Fragment> {
+        let first = self.turn.fetch_add(1, Ordering::Relaxed) % self.queues.len();
+        let (before, from_first) = self.queues.split_at(first);
+        for queue in from_first.iter().chain(before) {
+            match queue.submit(fragment) {
+                Ok(submitted) => return Ok(submitted),
+                Err(refused) => fragment = refused,
+            }
+        }
+        Err(fragment)
+    }
+
     fn poll(&self, done: &mut dyn FnMut(Fragment, usize)) {
-        while let Some((fragment, moved)) = self.pop_done() {
-            done(fragment, moved);
+        for queue in &self.queues {
+            while let Some((fragment, moved)) = queue.pop_done() {
+                done(fragment, moved);
+            }
         }
     }
 
     fn is_idle(&self) -> bool {
-        let Places { taken, free } = &*self.places.lock();
-        taken.len() == free.len()
+        self.queues.iter().all(Queue::is_idle)
     }
 }

@@ -86,12 +86,14 @@ fn carry_out(descriptor: &Descriptor, chance: &mut ChaCha8Rng) {
 }
 
 impl Dsa {
-    /// The engine on a device of software.
+    /// The engine on one or more queues of devices of software.
     pub(in crate::engine) fn software(seed: u64) -> Self {
         let mut chance = ChaCha8Rng::seed_from_u64(seed);
-        let (depth, bytes_max) = (chance.random_range(1..5), chance.random_range(1..100_000));
-        let portal = Box::new(SoftwareDevice::new(seed));
-        let queue = WorkQueue { portal, depth, bytes_max, description: "DSA in software".to_owned() };
-        Self::on(queue).expect("it works")
+        let queue = |number| {
+            let (depth, bytes_max) = (chance.random_range(1..5), chance.random_range(1..100_000));
+            let portal = Box::new(SoftwareDevice::new(seed + number));
+            WorkQueue { portal, depth, bytes_max, description: "DSA in software".to_owned() }
+        };
+        Self::on((0..1 + seed % 3).map(queue).collect()).expect("it works")
     }
 }
