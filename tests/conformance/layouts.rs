@@ -96,7 +96,7 @@ const PATHS: &[Path] = &[
 ];
 
 /// What the program is told to try.
-const PROMISES: [&str; 8] = [
+const PROMISES: [&str; 9] = [
     "strided-get",
     "strided-put",
     "both-sides-strided",
@@ -105,6 +105,7 @@ const PROMISES: [&str; 8] = [
     "forged-layouts",
     "beyond-four-gib",
     "reads-beyond-four-gib",
+    "lists-that-change",
 ];
 
 /// Memory that a machine must have free for what is beyond 4 GiB: where all between is packed by mistake, it takes as much.

@@ -11,6 +11,7 @@
 //! | `deaf` | PE 0 to the last PE, which is in a long entry: until that is over, they are for the network to keep |
 
 use chare::prelude::*;
+use chare_tests::status;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -21,14 +22,6 @@ struct Basin {
     arrived: u64,
     sum: u64,
     resident_before: u64,
-}
-
-/// A number of `/proc/self/status`, in bytes.
-fn status(name: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("/proc is mounted");
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the kernel counts it");
-    let kibibytes: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
-    kibibytes << 10
 }
 
 #[chare(group)]

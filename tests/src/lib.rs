@@ -29,3 +29,14 @@ pub fn providers(wanted: &[&'static str], what: &str) -> Vec<&'static str> {
     });
     wanted.iter().copied().filter(|one| here.iter().any(|name| name == one)).collect()
 }
+
+/// A number of this process in `/proc/self/status`, such as `VmRSS:`, in bytes.
+///
+/// # Panics
+/// If the kernel does not count it.
+pub fn status(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("/proc is mounted");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the kernel counts it");
+    let kibibytes: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+    kibibytes << 10
+}

@@ -11,6 +11,7 @@ mod shape;
 use chare::prelude::*;
 use chare::{Landing, Layout, Program};
 use chare_lrts::TransferError;
+use chare_tests::status;
 use clap::{Parser, ValueEnum};
 use peer::{
     EMPTY, Handles, Home, PeerElementProxy, PeerProxy, UNTOUCHED, outcome_of_get, outcome_of_put, source_at,
@@ -43,6 +44,8 @@ enum Promise {
     BeyondFourGib,
     /// Reads of such
     ReadsBeyondFourGib,
+    /// Arguments by lists of which most come once or four times and some twenty times, in memory that does not grow
+    ListsThatChange,
 }
 
 #[derive(Parser, Clone, Copy)]
@@ -50,6 +53,9 @@ enum Promise {
 struct Options {
     #[arg(value_enum)]
     promise: Promise,
+    /// How many different lists
+    #[arg(long, default_value_t = 12_000)]
+    lists: usize,
 }
 
 fn peer(peers: &PeerProxy) -> PeerElementProxy {
@@ -212,7 +218,53 @@ async fn reads_beyond_four_gib(peer: &PeerElementProxy) {
     assert!(read.expect("it is registered")[..] == elements, "a read");
 }
 
-async fn keep(Options { promise }: Options) {
+/// Indices of a list.
+const INDICES: usize = 400;
+
+/// Memory may grow by this much at either end while lists go on to change: an eighth of what half of all lists take.
+const GROWTH_BYTES_MAX: usize = 1 << 20;
+
+/// The places of a list: as in no other, and in no loop.
+fn list(number: usize) -> Vec<usize> {
+    let scattered = (0..INDICES - 2).map(|place| place * place % LEN);
+    scattered.chain([number % LEN, number / LEN % LEN]).collect()
+}
+
+/// Memory of this process and of the peer's.
+async fn resident(peer: &PeerElementProxy) -> [u64; 2] {
+    let (bytes, to) = chare::future();
+    peer.resident(to);
+    [status("VmRSS:"), bytes.await]
+}
+
+async fn lists_that_change(peer: &PeerElementProxy, lists: usize) {
+    let buffer = Home::Pool.of(source_at).freeze();
+    let mut warm = [0; 2];
+    for number in 0..lists {
+        if number == lists / 2 {
+            warm = resident(peer).await;
+        }
+        let places = list(number);
+        let expected: Vec<u32> = places.iter().map(|place| source_at(*place)).collect();
+        let indices: Vec<i64> = places.iter().map(|place| *place as i64).collect();
+        let uses = match number % 64 {
+            0 => 20,
+            of if of % 4 == 1 => 1,
+            _ => 4,
+        };
+        for usage in 0..uses {
+            let layout = Layout::<u32>::indexed_block(1, &indices).expect("it fits");
+            let (taken, done) = chare::future();
+            peer.take(SendBuffer::from(buffer.clone()).only(&layout), done);
+            assert!(taken.await == expected, "list {number}, message {usage}");
+        }
+    }
+    let grown = resident(peer).await.into_iter().zip(warm).map(|(now, warm)| now.saturating_sub(warm));
+    let most = grown.max().unwrap_or(0);
+    assert!(most < GROWTH_BYTES_MAX as u64, "memory grew by {most} bytes while {} lists came", lists / 2);
+}
+
+async fn keep(Options { promise, lists }: Options) {
     let peers = PeerProxy::create();
     let peer = peer(&peers);
     for home in Home::ALL {
@@ -226,7 +278,8 @@ async fn keep(Options { promise }: Options) {
             // So much memory has no pages only on the heap.
             Promise::BeyondFourGib if home == Home::Heap => beyond_four_gib(&peer).await,
             Promise::ReadsBeyondFourGib if home == Home::Heap => reads_beyond_four_gib(&peer).await,
-            Promise::BeyondFourGib | Promise::ReadsBeyondFourGib => {}
+            Promise::ListsThatChange if home == Home::Pool => lists_that_change(&peer, lists).await,
+            Promise::BeyondFourGib | Promise::ReadsBeyondFourGib | Promise::ListsThatChange => {}
         }
         let (forgotten, done) = chare::future();
         peer.forget(done);

@@ -6,6 +6,7 @@ use chare::{
     Future, Landing, RegisteredSource, RegisteredTarget, SourceHandle, SourceSelection, TargetHandle,
     TargetSelection, Transferred, try_rget, try_rput,
 };
+use chare_tests::status;
 
 /// What nobody writes.
 pub(crate) const CANARY: u32 = 0xc5c5_c5c5;
@@ -105,6 +106,12 @@ impl Peer {
         let far = self.far.as_ref().expect("it was registered before");
         let elements = far.read(|all| places.iter().map(|place| all[*place]).collect());
         to.send(elements.expect("no put is under way"));
+    }
+
+    /// Memory of its process.
+    #[entry]
+    pub(crate) fn resident(&mut self, to: Callback<u64>) {
+        to.send(status("VmRSS:"));
     }
 
     #[entry]
