@@ -31,6 +31,7 @@ pub(crate) use engine::Engine;
 pub use job::PiecewiseCopy;
 pub(crate) use job::{CopyPath, Ended};
 pub(crate) use thresholds::Thresholds;
+pub use thresholds::{LONG_BYTES_MIN, PIECE_BYTES};
 
 use crate::ambient::caller::Caller;
 use crate::ambient::clock;
@@ -47,14 +48,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use thresholds::Times;
-
-/// Bytes from which on a get or put goes on in pieces, in any case, where it is a copy: up to there, it takes no longer than two pieces. Where
-/// threads that have nothing else to do help, it goes on in pieces from fewer on, as [`Thresholds`] say.
-pub const LONG_BYTES_MIN: usize = (128 << 10) + 1;
-
-/// Bytes of a fragment: 3 us of a processor's time, or 14 where pages are touched for the first time (measured for CMA), in which a message
-/// waits for the thread that copies.
-pub const PIECE_BYTES: usize = 64 << 10;
 
 /// Copies of middling length that are made at once before one is handed over all the same, to see whether somebody helps.
 const UNTRIED_MAX: usize = 16;

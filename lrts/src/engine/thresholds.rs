@@ -9,8 +9,15 @@
 //! 4. Before anything was seen, all copies count as unhelped, and a fragment takes as long as at the start of the node. Each time that is
 //!    seen counts for an eighth, and for no more than a few times what was believed: one interrupted thread teaches little.
 
-use super::{LONG_BYTES_MIN, PIECE_BYTES};
 use std::time::Duration;
+
+/// Bytes from which on a get or put goes on in pieces, in any case, where it is a copy: up to there, it takes no longer than two pieces. Where
+/// threads that have nothing else to do help, it goes on in pieces from fewer on, as thresholds say.
+pub const LONG_BYTES_MIN: usize = (128 << 10) + 1;
+
+/// Bytes of a fragment: 3 us of a processor's time, or 14 where pages are touched for the first time (measured for CMA), in which a message
+/// waits for the thread that copies.
+pub const PIECE_BYTES: usize = 64 << 10;
 
 /// Least bytes of a copy that is ever long: half a piece, of which the lines alone that the two threads send each other take a tenth of
 /// the time.
