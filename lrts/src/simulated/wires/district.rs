@@ -48,9 +48,9 @@ pub(super) type Key = (u64, NodeId, u64);
 /// What keeps its order: frames of one caller on the runtime's channel, all others, or signs of life.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Order {
-    OfCaller(Caller),
-    OfNode,
-    OfSigns,
+    Caller(Caller),
+    Node,
+    Signs,
 }
 
 /// What keeps its order between a sender and a target.
@@ -227,7 +227,7 @@ impl Load {
             Self::Moved(slot, result) => (slot, result.is_ok()).hash(&mut hasher),
             Self::Request(request) => request.hash(&mut hasher),
             Self::Answer(id, answer) | Self::Answered(id, answer) => {
-                (id, answer.as_deref().ok()).hash(&mut hasher)
+                (id, answer.as_deref().ok()).hash(&mut hasher);
             }
             Self::Sign(sign) => (u8::MAX - 2, *sign == Sign::Heard).hash(&mut hasher),
         }

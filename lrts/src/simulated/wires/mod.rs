@@ -15,7 +15,7 @@
 //! 9. [Endpoints](super::Endpoint) send messages, which keep no order, and reach each other's memory [by themselves](super::one_sided). The
 //!    words that nodes say of their lives keep theirs.
 //! 10. Nodes are dealt out to districts, each of which one thread drives: in a job that several drive, whose network a model describes. What is
-//!    sent to another district arrives there no earlier than the [least latency](Network::least_latency_ns) after it was sent.
+//!     sent to another district arrives there no earlier than the [least latency](Network::least_latency_ns) after it was sent.
 
 mod access;
 mod district;
@@ -272,8 +272,8 @@ impl Wires {
         frame: Frame<'_>,
     ) -> Result<(), NoRoom> {
         let order = match frame.channel {
-            Channel::Runtime => Order::OfCaller(Caller::current()),
-            Channel::Emulated => Order::OfNode,
+            Channel::Runtime => Order::Caller(Caller::current()),
+            Channel::Emulated => Order::Node,
         };
         let load = |bytes| Load::Frame(frame.channel, bytes);
         self.dispatch((source, target), Some(order), frame.len(), || frame.to_vec(), load, None)
@@ -336,7 +336,7 @@ impl Wires {
             None => now + self.weather.delay_ns(len, &mut here.dice),
         };
         if let Some(order) = order {
-            let order = if here.keeps_order { Order::OfNode } else { order };
+            let order = if here.keeps_order { Order::Node } else { order };
             let behind = here.lanes.entry((source, target, order)).or_default();
             *behind = arrives.max(*behind);
             arrives = *behind;
@@ -379,7 +379,7 @@ impl Wires {
             return;
         }
         let arrives = here.delay_of_nothing(now, (source, target), &self.weather);
-        let behind = here.lanes.entry((source, target, Order::OfSigns)).or_default();
+        let behind = here.lanes.entry((source, target, Order::Signs)).or_default();
         *behind = arrives.max(*behind);
         let arrives = *behind;
         let key = here.key(arrives, source);
