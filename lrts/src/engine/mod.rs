@@ -45,7 +45,7 @@ use engine::{Helpers, Submitted};
 use job::{Fragment, NoPiece};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 use thresholds::Times;
 
@@ -122,10 +122,12 @@ pub(crate) struct Copies {
     /// Jobs whose end nobody has taken. Written by those who post and who take ends; read, as a hint, by all that poll. It orders nothing.
     open: AtomicUsize,
     jobs: SpinMutex<Jobs>,
-    /// What the thresholds say, for who posts: written with the lock of `jobs` held, but for a trial. A hint, which orders nothing.
+    /// What the thresholds say, for who posts: written with the lock of `jobs` held. A hint, which orders nothing.
     long_bytes_min: AtomicUsize,
     /// Copies of middling length that were made at once. Written by all who ask; it orders nothing.
     untried: AtomicUsize,
+    /// Whether the next copy of middling length is a job, to see whether somebody helps. A hint, which orders nothing.
+    tries: AtomicBool,
     /// What engines did not finish.
     left_over: SegQueue<Fragment>,
     ended: Arc<SegQueue<Ended>>,
@@ -142,6 +144,7 @@ impl Copies {
             long_bytes_min: AtomicUsize::new(thresholds.long_bytes_min()),
             jobs: SpinMutex::new(Jobs { thresholds, ..Jobs::default() }),
             untried: AtomicUsize::new(0),
+            tries: AtomicBool::new(false),
             left_over: SegQueue::new(),
             ended: Arc::default(),
             engines: engines.into(),
@@ -164,10 +167,13 @@ impl Copies {
     }
 
     fn is_trial(&self) -> bool {
+        // Until it is a job: whoever asks twice of one copy hears the same.
+        if self.tries.load(Ordering::Relaxed) {
+            return true;
+        }
         let is_trial = self.untried.fetch_add(1, Ordering::Relaxed) % UNTRIED_MAX == UNTRIED_MAX - 1;
         if is_trial {
-            // Until a fragment was taken: whoever asks twice of one copy hears the same.
-            self.long_bytes_min.store(thresholds::BYTES_MIN, Ordering::Relaxed);
+            self.tries.store(true, Ordering::Relaxed);
         }
         is_trial
     }
@@ -183,6 +189,7 @@ impl Copies {
     }
 
     fn stand(&self, rest: Fragment) {
+        self.tries.store(false, Ordering::Relaxed);
         self.open.fetch_add(1, Ordering::Relaxed);
         let poster = (!rest.is_help()).then(Caller::current);
         let last_taken = clock::now();

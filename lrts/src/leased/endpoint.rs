@@ -93,7 +93,7 @@ pub(crate) enum Event {
     Missing(String),
     /// Nothing reaches this node or comes from it any more, for this reason.
     #[cfg_attr(
-        not(feature = "verbs"),
+        not(any(feature = "verbs", test)),
         expect(dead_code, reason = "only verbs makes its connections on demand")
     )]
     Broken(NodeId, String),

@@ -3,7 +3,7 @@
 //!
 //! A backend of this kind (`ofi`, `verbs`) is an `Endpoint`; everything above that is here. From top to bottom:
 //! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (leases we grant),
-//! `registrations` (a cache), `tcp::keepalive` (who is alive) and the endpoint. Where a thread drives many nodes, so it does the network.
+//! `registrations` (a cache), `tcp::keepalive` (who is alive) and the endpoint. Nobody sleeps where a thread drives many nodes, and their network.
 //!
 //! **How native access stays safe.** A network card knows no generations and no claims. So no operation touches a region
 //! before its owner granted a lease: a claim, held until the poster releases it, and a key of the network for the claimed

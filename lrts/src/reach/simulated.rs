@@ -19,8 +19,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Reach {
-    /// A node's end of wires between so many nodes, beside which some are on its host: without descriptors, and without memory that others map. Of the options, `trace`, `fault`
-    /// and `tags` count. For steps of a driven thread: [`Reach::wait`] does not wait there.
+    /// A node's end of wires between so many nodes; `neighbours` are those on its host, itself among them. Without descriptors, and without
+    /// memory that others map. Of the options, `trace`, `fault` and `tags` count. For steps of a driven thread: [`Reach::wait`] does not wait there.
     ///
     /// # Errors
     /// When the trace's file cannot be written, there are to be tags in a build that has none, or the kernel grants no descriptors for faults.

@@ -37,12 +37,9 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Bytes that go to the peer and those that come back.
-    pub(super) fn bytes(&self) -> (usize, usize) {
-        match &self.carried {
-            Some(carried) => (carried.len(), 0),
-            None => (0, self.runs.bytes()),
-        }
+    /// Bytes that go to the peer.
+    pub(super) fn carried_bytes(&self) -> usize {
+        self.carried.as_ref().map_or(0, Vec::len)
     }
 
     fn mode(&self) -> ClaimMode {
@@ -63,11 +60,12 @@ impl Request {
     }
 
     fn carry_out(&self, claim: &Claim) -> Vec<u8> {
-        let mut read = Vec::with_capacity(self.bytes().1);
+        let is_get = self.carried.is_none();
+        let mut read = Vec::with_capacity(if is_get { self.runs.bytes() } else { 0 });
         let mut carried = self.carried.as_deref().unwrap_or_default();
         for Run { at, len, .. } in each(&self.runs) {
             let place = claim.address().wrapping_add(at as usize);
-            if self.carried.is_some() {
+            if !is_get {
                 let (these, rest) = carried.split_at(len);
                 // SAFETY: the run lies within the claimed range, whose bytes stay allocated and are touched by nobody else while the write
                 // claim lives.
@@ -84,7 +82,9 @@ impl Request {
 
 impl Hash for Request {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        (self.id, self.offset, self.runs.bytes(), &self.carried).hash(hasher);
+        let RegionKey { slot, generation, .. } = self.key;
+        (self.id, (slot, generation, self.offset), &self.carried).hash(hasher);
+        each(&self.runs).for_each(|run| (run.at, run.here, run.len).hash(hasher));
     }
 }
 

@@ -1,4 +1,5 @@
-//! End of the wires at one node: sends frames, and hands those that have arrived to the sink.
+//! End of the wires at one node: sends frames, and hands those that have arrived to the sink; where memory moves directly, posts gets and puts, and
+//! views memory of neighbours.
 //! `**simulated/end** -> simulated/wires -> **simulated/end**`
 
 use super::direct::{Request, Requests};
@@ -109,9 +110,6 @@ impl End {
         if peer.0 >= self.nodes {
             return Ok(Posted::Done(operation.end(Err(TransferError::StaleKey(peer)))));
         }
-        if self.wires.are_apart(self.node, peer) {
-            return Ok(Posted::Done(operation.end(Err(TransferError::PeerLost(peer)))));
-        }
         self.own_access().requests.lock().post(operation, runs, |request| self.wires.ask(request))?;
         Ok(Posted::Pending)
     }
@@ -149,6 +147,14 @@ impl End {
         };
         if let Some((request, answer)) = answered {
             self.wires.answer(self.wires.now(self.node), self.node, &request, answer);
+        }
+    }
+
+    /// Tells of the ends of requests at a node that is lost.
+    fn abandon(&self, lost: NodeId, sink: &mut dyn Sink) {
+        if let Some(direct) = &self.direct {
+            let ended = direct.requests.lock().abandon(lost);
+            ended.into_iter().for_each(|completion| sink.completion(completion));
         }
     }
 
@@ -202,11 +208,9 @@ impl Lrts for End {
                     self.gone_peers.fetch_add(1, Ordering::Relaxed);
                     let cause = "it was gone without a goodbye".to_owned();
                     sink.peer_lost(LrtsError::PeerLost { peer: source, backend: self.name(), cause });
-                    if let Some(direct) = &self.direct {
-                        let ended = direct.requests.lock().abandon(source);
-                        ended.into_iter().for_each(|completion| sink.completion(completion));
-                    }
+                    self.abandon(source, sink);
                 }
+                Load::Left => self.abandon(source, sink),
                 Load::Request(request) => {
                     self.serve(self.own_access(), request, self.closing.load(Ordering::Relaxed));
                 }
@@ -303,6 +307,8 @@ mod tests {
     use super::*;
     use crate::ambient::Ambient;
     use crate::lrts::Completion;
+    use crate::memory::MemoryMut;
+    use crate::region::Held;
     use crate::simulated::Arrival;
     use std::collections::BTreeSet;
 
@@ -313,6 +319,7 @@ mod tests {
         frames: Vec<(NodeId, Channel, Vec<u8>)>,
         closed: Vec<NodeId>,
         lost: Vec<NodeId>,
+        completions: Vec<Completion>,
     }
 
     impl Sink for Heard {
@@ -320,8 +327,8 @@ mod tests {
             self.frames.push((source, channel, bytes.to_vec()));
         }
 
-        fn completion(&mut self, _: Completion) {
-            unreachable!("it moves frames alone");
+        fn completion(&mut self, completion: Completion) {
+            self.completions.push(completion);
         }
 
         fn peer_closed(&mut self, peer: NodeId) {
@@ -495,5 +502,36 @@ mod tests {
         let (_, over) = ambient.within_until(moments[1], 1, || ends[1].progress(&mut heard));
         assert_eq!(heard.frames.len(), 2);
         assert_eq!(over, moments[1] + 2 * (1_500 + 6 * 1_023));
+    }
+
+    #[test]
+    fn what_is_open_at_a_node_that_is_lost_ends_also_after_its_goodbye() {
+        for (seed, says_goodbye) in (0..20).flat_map(|seed| [(seed, false), (seed, true)]) {
+            let (wires, ambient) = (Wires::new(2, seed), Ambient::new(seed, 0));
+            let regions = [0, 1].map(|node| Arc::new(Regions::private(NodeId(node)).expect("a board")));
+            let ends = [0, 1].map(|node: usize| End::direct(&regions[node], 2, &wires, true));
+            let held = Held::Source(MemoryMut::heap_zeroed(100).freeze());
+            let key = regions[0].register(held).expect("there is room");
+            let get = |token| Get { key, offset: 0, into: MemoryMut::heap_zeroed(100), len: 100, token };
+            let open = ambient.within(0, 1, || ends[1].get(get(7)));
+            assert!(matches!(open, Ok(Posted::Pending)));
+            if says_goodbye {
+                ambient.within(0, 0, || ends[0].shutdown());
+            }
+            wires.lose(NodeId(0), 1);
+            let mut heard = Heard::default();
+            while let Some(arrival) = wires.next(0).and_then(|(_, node)| wires.arrive(node)) {
+                ambient.within(arrival.moment, 1, || ends[1].progress(&mut heard));
+            }
+            let results: Vec<_> = heard.completions.iter().map(|end| end.result.clone()).collect();
+            assert_eq!(results, [Err(TransferError::PeerLost(NodeId(0)))], "{says_goodbye}");
+            assert_eq!(heard.lost.is_empty(), says_goodbye);
+            let late = ambient.within(1 << 40, 1, || ends[1].get(get(8)));
+            assert!(matches!(late, Ok(Posted::Pending)));
+            while let Some(arrival) = wires.next(0).and_then(|(_, node)| wires.arrive(node)) {
+                ambient.within(arrival.moment, 1, || ends[1].progress(&mut heard));
+            }
+            assert_eq!(heard.completions.len(), 2, "it is told at once");
+        }
     }
 }

@@ -25,7 +25,7 @@ unsafe impl Send for Posting {}
 
 impl Posting {
     /// Bytes that go to the peer and those that come back.
-    pub(super) fn bytes(&self) -> (usize, usize) {
+    fn bytes(&self) -> (usize, usize) {
         match self.transfer.direction {
             Direction::Read => (0, self.transfer.len),
             Direction::Write => (self.transfer.len, 0),
@@ -45,6 +45,13 @@ impl Posting {
         assert_eq!(bytes.len(), self.bytes().1, "it comes back as it was asked for");
         // SAFETY: the poster keeps the memory, which nobody else touches, until it is told of the end (the contract of `Endpoint::transfer`).
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.transfer.local, bytes.len()) };
+    }
+}
+
+impl Hash for Posting {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Transfer { direction, len, remote, .. } = self.transfer;
+        (self.slot, direction == Direction::Read, len, remote.address, remote.key).hash(hasher);
     }
 }
 

@@ -2,7 +2,6 @@
 
 #![expect(unsafe_code, reason = "loads and launches a kernel")]
 
-use super::tile::TILE;
 use crate::bed::Fallible;
 use chare_device::{Device, DeviceBuffer, DeviceBufferMut, Stream};
 use cudarc::driver::result::{launch_kernel, module};
@@ -37,7 +36,7 @@ impl CudaProduct {
     pub(super) fn launch(
         &self,
         on: &Stream,
-        side: usize,
+        (side, tile): (usize, usize),
         factors: [&DeviceBuffer<f32>; 2],
         product: &mut DeviceBufferMut<f32>,
     ) -> Fallible {
@@ -52,7 +51,7 @@ impl CudaProduct {
             (&raw mut *target).cast(),
             (&raw mut length).cast(),
         ];
-        let (tiles, tile) = ((side / TILE) as u32, TILE as u32);
+        let (tiles, tile) = ((side / tile) as u32, tile as u32);
         self.context.bind_to_thread()?;
         // SAFETY: the arguments are those of `product`; all three have as many elements as a matrix of this side, and nobody writes the
         // factors, nor touches the product, before the stream is past the launch.

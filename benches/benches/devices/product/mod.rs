@@ -2,13 +2,14 @@
 
 #[cfg(feature = "cuda")]
 mod cuda;
-mod tile;
 
 use crate::bed::{Bed, Fallible};
 use chare_device::{DeviceBuffer, DeviceBufferMut};
 #[cfg(feature = "cuda")]
 use cuda::CudaProduct;
-use tile::TILE;
+
+/// Elements along a tile, which one block of threads computes, as in `product.cu`.
+const TILE: usize = 16;
 
 /// Two matrices, and room for their product.
 pub(crate) struct Product {
@@ -55,7 +56,7 @@ impl Product {
         let Self { side, left, right, product, .. } = self;
         #[cfg(feature = "cuda")]
         if let Some(cuda) = &self.cuda {
-            return cuda.launch(&bed.stream, *side, [left, right], product);
+            return cuda.launch(&bed.stream, (*side, TILE), [left, right], product);
         }
         let side = *side;
         product.compute_from(&bed.stream, &[left, right], move |sources, product| {

@@ -111,17 +111,19 @@ fn by_distance(queues: impl Iterator<Item = (u32, String)>, turn: usize) -> Vec<
 }
 
 /// How far each NUMA node of a host is from the one on which most of the processors lie that run this process; empty where that is not shown.
-fn distances(numa_nodes: &Path, runs_on: impl Fn(usize) -> bool) -> Vec<u32> {
+fn distances(numa_nodes: &Path, runs_on: impl Fn(usize) -> bool) -> BTreeMap<usize, u32> {
     let read = |node: usize, what: &str| {
         std::fs::read_to_string(numa_nodes.join(format!("node{node}")).join(what)).ok()
     };
     let processors = |node| Some(numbers(&read(node, "cpulist")?).filter(|cpu| runs_on(*cpu)).count());
     // Numbers of NUMA nodes may have gaps.
-    let shown = (0..NUMA_NODES_MAX).filter_map(|node| Some((node, processors(node)?)));
+    let shown: Vec<_> = (0..NUMA_NODES_MAX).filter_map(|node| Some((node, processors(node)?))).collect();
     // Of nodes with as many, the first.
-    let home = shown.reduce(|most, one| if one.1 > most.1 { one } else { most });
+    let home = shown.iter().copied().reduce(|most, one| if one.1 > most.1 { one } else { most });
     let text = home.and_then(|(node, _)| read(node, "distance")).unwrap_or_default();
-    text.split_whitespace().map_while(|distance| distance.parse().ok()).collect()
+    // One for each node that there is.
+    let distances = text.split_whitespace().map_while(|distance| distance.parse().ok());
+    shown.into_iter().map(|(node, _)| node).zip(distances).collect()
 }
 
 /// The numbers of a list as the kernel writes it: `0-3,8`.
@@ -136,14 +138,14 @@ fn numbers(list: &str) -> impl Iterator<Item = usize> {
 }
 
 /// How far the device of a queue `wq0.1` is, which is `dsa0`; one of which that is not known counts as near.
-fn distance_of(name: &str, attributes: &Path, distances: &[u32]) -> u32 {
+fn distance_of(name: &str, attributes: &Path, distances: &BTreeMap<usize, u32>) -> u32 {
     let numa_node = || {
         let (device, _) = name.strip_prefix("wq")?.split_once('.')?;
         let text = std::fs::read_to_string(attributes.join(format!("dsa{device}")).join("numa_node")).ok()?;
         // -1 where the kernel does not know.
         text.trim().parse::<usize>().ok()
     };
-    numa_node().and_then(|node| distances.get(node).copied()).unwrap_or(NEAR)
+    numa_node().and_then(|node| distances.get(&node).copied()).unwrap_or(NEAR)
 }
 
 /// Opens a queue; no dedicated one if this process `has_own` already.
@@ -231,16 +233,16 @@ mod tests {
         MadeUp::new(name, &files).find(|_| true, 3).expect_err("it cannot be used")
     }
 
-    /// Two sockets of four processors, a device on each with two queues that processes share and one that they do not; and a third device, of
+    /// Two sockets of four processors, whose numbers have a gap, a device on each with two queues that processes share and one that they do not; and a third device, of
     /// which nothing is known but its queue.
     fn two_sockets(name: &str) -> MadeUp {
         let mut files = vec![
             ("node/node0/cpulist".to_owned(), "0-1,4-5"),
             ("node/node0/distance".to_owned(), "10 21"),
-            ("node/node1/cpulist".to_owned(), "2-3,6-7"),
-            ("node/node1/distance".to_owned(), "21 10"),
+            ("node/node2/cpulist".to_owned(), "2-3,6-7"),
+            ("node/node2/distance".to_owned(), "21 10"),
             ("sys/dsa0/numa_node".to_owned(), "0"),
-            ("sys/dsa2/numa_node".to_owned(), "1"),
+            ("sys/dsa2/numa_node".to_owned(), "2"),
         ];
         for (device, number, mode) in [
             (0, 0, "shared"),

@@ -287,8 +287,11 @@ impl crate::leased::endpoint::Endpoint for Endpoint {
     }
 
     fn may_sleep(&mut self) -> bool {
+        if self.descriptor().is_none() {
+            return true;
+        }
         // SAFETY: both are open.
-        self.descriptor().is_none() || unsafe { calls::trywait(self.fabric, self.cq) == 0 }
+        unsafe { calls::trywait(self.fabric, self.cq) == 0 }
     }
 
     fn shut(&mut self) {

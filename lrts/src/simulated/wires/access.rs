@@ -3,6 +3,7 @@
 use super::Wires;
 use super::district::{District, Key, Load};
 use crate::ambient::driven;
+use crate::error::TransferError;
 use crate::ids::NodeId;
 use crate::lrts::NoRoom;
 use crate::region::Regions;
@@ -69,12 +70,7 @@ impl Wires {
     pub(in crate::simulated) fn regions_of(&self, node: NodeId) -> Option<Arc<Regions>> {
         let here = self.at(node);
         let node = &here.nodes[node.index()];
-        node.regions.clone().filter(|_| !node.is_lost)
-    }
-
-    /// Whether a peer is lost, or this node.
-    pub(in crate::simulated) fn are_apart(&self, node: NodeId, peer: NodeId) -> bool {
-        self.at(node).are_apart(node, peer)
+        node.regions.clone()
     }
 
     /// Sends a request to the node whose memory it is, at the caller's time.
@@ -82,10 +78,15 @@ impl Wires {
         let mut guard = self.at(request.poster);
         let here = &mut *guard;
         let (way, now) = ((request.poster, request.key.node), self.now(request.poster));
+        if here.are_apart(way.0, way.1) {
+            let key = here.key(now + 1, way.0);
+            here.put(key, way.0, Load::Answered(request.id, Err(TransferError::PeerLost(way.1))));
+            return Ok(());
+        }
         if here.is_held_up(way, now) {
             return Err(NoRoom);
         }
-        let there = request.bytes().0;
+        let there = request.carried_bytes();
         let arrives = match &mut here.traffic {
             Some(traffic) => {
                 let over = traffic.post(now);
@@ -95,7 +96,8 @@ impl Wires {
             None => now + self.weather.delay_ns(there, &mut here.dice),
         };
         let key = here.key(arrives, way.0);
-        self.set_out(guard, [(key, way.1, Load::Request(request))]);
+        let load = here.on_its_way(Load::Request(request));
+        self.set_out(guard, [(key, way.1, load)]);
         Ok(())
     }
 
@@ -106,35 +108,40 @@ impl Wires {
         if here.are_apart(node, request.poster) {
             return;
         }
-        let ((there, _), back) = (request.bytes(), answer.as_ref().map_or(0, Vec::len));
+        let answered = Load::Answered(request.id, answer);
+        let bytes = answered.memory_bytes();
         let arrives = match &mut here.traffic {
-            Some(traffic) => {
-                let over = traffic.take_in(now, node, there);
-                traffic.carry(over, (node, request.poster), back)
-            }
-            None => now + self.weather.delay_ns(back, &mut here.dice),
+            Some(traffic) => traffic.carry(now, (node, request.poster), bytes),
+            None => now + self.weather.delay_ns(bytes, &mut here.dice),
         };
         let key = here.key(arrives, node);
-        self.set_out(guard, [(key, request.poster, Load::Answer(request.id, answer))]);
+        let load = here.on_its_way(answered);
+        self.set_out(guard, [(key, request.poster, load)]);
     }
 }
 
 impl District {
-    /// Has accesses of a poster fail whose peer is lost.
-    pub(super) fn fail_accesses(
-        &mut self,
-        now: u64,
-        poster: NodeId,
-        vanished: impl IntoIterator<Item = Load>,
-    ) {
+    /// Has accesses fail of which a step has vanished, if their posters are there.
+    pub(super) fn fail_accesses(&mut self, now: u64, vanished: impl IntoIterator<Item = Load>) {
         for load in vanished {
-            if let Load::Step(posting, _) = load
-                && posting.poster == poster
+            if let Load::Step(posting, _) = load.whole()
+                && !self.nodes[posting.poster.index()].is_lost
             {
-                let key = self.key(now + 1, poster);
-                self.put(key, poster, Load::Moved(posting.slot, Err(GONE.to_owned())));
+                let key = self.key(now + 1, posting.poster);
+                self.put(key, posting.poster, Load::Moved(posting.slot, Err(GONE.to_owned())));
             }
         }
+    }
+
+    /// What is on its way in place of a load: its front, where a model says how long an interface takes.
+    fn on_its_way(&self, load: Load) -> Load {
+        if self.traffic.is_some() { Load::Front(Box::new(load)) } else { load }
+    }
+
+    /// When the last of what a node has sent to a peer arrives, of all that is still to come.
+    pub(super) fn last_on_its_way(&self, source: NodeId, peer: NodeId) -> u64 {
+        let coming = self.nodes[peer.index()].on_their_way.keys();
+        coming.filter(|(_, from, _)| *from == source).map(|(moment, ..)| *moment).max().unwrap_or(0)
     }
 
     /// Takes one step of an access at the node where it is; returns the next one.
@@ -147,30 +154,25 @@ impl District {
         weather: &Weather,
     ) -> Option<(Key, NodeId, Load)> {
         let (poster, peer) = (posting.poster, posting.transfer.peer);
-        let (there, back) = posting.bytes();
         let interface = self.nodes[node.index()].interface.as_ref();
-        let (next, target, bytes) = match step {
-            Step::Leaves if self.are_apart(poster, peer) => {
-                (Some(Step::Returns(Err(GONE.to_owned()))), poster, 0)
-            }
-            Step::Leaves => (interface?.leave(&posting), peer, there),
+        let gone = || Step::Returns(Err(GONE.to_owned()));
+        let (next, target) = match step {
+            Step::Leaves if self.are_apart(poster, peer) => (gone(), poster),
+            Step::Leaves => (interface?.leave(&posting)?, peer),
             Step::Reaches(carried) => {
-                let gone = || Step::Returns(Err(GONE.to_owned()));
-                (Some(interface.map_or_else(gone, |it| it.reach(&posting, &carried))), poster, back)
+                (interface.map_or_else(gone, |interface| interface.reach(&posting, &carried)), poster)
             }
             Step::Returns(result) => {
                 let result = interface?.conclude(&posting, result)?;
-                let over = self.traffic.as_mut().map_or(now, |traffic| traffic.take_in(now, node, back));
-                return Some((self.key(over, node), node, Load::Moved(posting.slot, result)));
+                return Some((self.key(now, node), node, Load::Moved(posting.slot, result)));
             }
         };
+        let load = Load::Step(posting, next);
+        let bytes = load.memory_bytes();
         let arrives = match &mut self.traffic {
-            Some(traffic) => {
-                let here = if node == peer { traffic.take_in(now, node, there) } else { now };
-                traffic.carry(here, (node, target), bytes)
-            }
+            Some(traffic) => traffic.carry(now, (node, target), bytes),
             None => now + weather.delay_ns(bytes, &mut self.dice),
         };
-        Some((self.key(arrives, node), target, Load::Step(posting, next?)))
+        Some((self.key(arrives, node), target, self.on_its_way(load)))
     }
 }

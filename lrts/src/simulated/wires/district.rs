@@ -36,10 +36,12 @@ pub(in crate::simulated) enum Load {
     Sign(Sign),
     /// A get or put that its target carries out when it is there.
     Request(Request),
-    /// The answer to one, of which the front is there.
-    Answer(u64, Answer),
     /// The answer to one.
     Answered(u64, Answer),
+    /// The sender was lost after its goodbye: what is open at it has ended.
+    Left,
+    /// The front of what an interface takes by itself: the rest comes while it does.
+    Front(Box<Load>),
 }
 
 /// Moment of arrival, sender, and how many the sender had sent before: which of two arrives first.
@@ -221,16 +223,37 @@ impl Load {
             }
             Self::Goodbye => hasher.write_u8(u8::MAX),
             Self::Loss => hasher.write_u8(u8::MAX - 1),
-            Self::Message(bytes) => hasher.write(bytes),
-            Self::Sent(slot) => hasher.write_usize(*slot),
-            Self::Step(posting, step) => (posting.slot, step).hash(&mut hasher),
-            Self::Moved(slot, result) => (slot, result.is_ok()).hash(&mut hasher),
-            Self::Request(request) => request.hash(&mut hasher),
-            Self::Answer(id, answer) | Self::Answered(id, answer) => {
-                (id, answer.as_deref().ok()).hash(&mut hasher);
+            Self::Left => hasher.write_u8(u8::MAX - 2),
+            Self::Message(bytes) => (b'm', bytes).hash(&mut hasher),
+            Self::Sent(slot) => (b's', slot).hash(&mut hasher),
+            Self::Step(posting, step) => (b'a', posting, step).hash(&mut hasher),
+            Self::Moved(slot, result) => (b'o', slot, result).hash(&mut hasher),
+            Self::Request(request) => (b'r', request).hash(&mut hasher),
+            Self::Answered(id, answer) => {
+                let error = answer.as_ref().err().map(ToString::to_string);
+                (b'w', id, answer.as_deref().ok(), error).hash(&mut hasher);
             }
-            Self::Sign(sign) => (u8::MAX - 2, *sign == Sign::Heard).hash(&mut hasher),
+            Self::Sign(sign) => (b'l', format!("{sign:?}")).hash(&mut hasher),
+            Self::Front(load) => (b'f', load.hash()).hash(&mut hasher),
         }
         hasher.finish()
+    }
+
+    /// Bytes of memory that travel with it.
+    pub(super) fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Step(_, Step::Reaches(bytes) | Step::Returns(Ok(bytes))) => bytes.len(),
+            Self::Request(request) => request.carried_bytes(),
+            Self::Answered(_, Ok(bytes)) => bytes.len(),
+            _ => 0,
+        }
+    }
+
+    /// What came, or will, behind its front.
+    pub(super) fn whole(self) -> Self {
+        match self {
+            Self::Front(load) => load.whole(),
+            load => load,
+        }
     }
 }

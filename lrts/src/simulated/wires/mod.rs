@@ -4,13 +4,15 @@
 //! 1. Order is kept where [`Lrts`](crate::Lrts) promises it, and nowhere else: among frames of the runtime that one caller sends to one node,
 //!    and among all frames of one node to another on [`Channel::Emulated`]. All others overtake each other as their delays have it,
 //!    unless they have tags.
-//! 2. A goodbye arrives behind all that its node has sent to that peer; at many that it has nothing to do with, [at once](Quiet).
+//! 2. A goodbye arrives behind all frames that its node has sent to that peer; at many that it has nothing to do with, [at once](Quiet).
 //! 3. Frames arrive by moment; those of one moment by the number of their node, and those of one node as they were sent.
 //! 4. A frame takes as long as the weather has it, or the model of the network, if there is one; then sending and receiving take time, too.
-//! 5. There is room for a bounded number of frames between two nodes, until they are taken. A sender that found none is told when there is.
+//! 5. There is room for a bounded number of frames or messages between two nodes, until they are taken. A sender that found none is told when
+//!    there is. What reaches memory finds room but for bursts.
 //! 6. In a [burst](Bursts) there is none for a while, and the sender is told of its end.
 //! 7. Of what a node has sent that is [lost](Wires::lose) each peer gets what arrives before some moment, and is told then; one to which the node
-//!    had said goodbye gets all and is told nothing. What is sent to the node vanishes.
+//!    had said goodbye gets all and is told nothing, but that what is open at the node has ended. What is sent to the node vanishes. Peers
+//!    of an endpoint know its goodbyes themselves, and are told in any case.
 //! 8. One frame may [change](Corruption) on its way.
 //! 9. [Endpoints](super::Endpoint) send messages, which keep no order, and reach each other's memory [by themselves](super::one_sided). The
 //!    words that nodes say of their lives keep theirs.
@@ -54,14 +56,16 @@ pub struct Wires {
     seed: u64,
     weather: Weather,
     districts: Vec<Mutex<District>>,
-    /// By district, what time it is there, for threads of the program: nobody drives them. 0 where nobody drives anything.
+    /// By district, what time it is there, for threads of the program: nobody drives them. [`UNDRIVEN`] where nobody drives anything.
     clocks: Vec<Clock>,
     /// How many nodes each district has, but for the last.
     nodes_each: u32,
 }
 
+/// No time: nobody drives a district.
+const UNDRIVEN: u64 = u64::MAX;
+
 /// The time of a district, in a cache line of its own: its driver writes it with each event.
-#[derive(Default)]
 #[repr(align(128))]
 struct Clock(AtomicU64);
 
@@ -114,7 +118,7 @@ impl Wires {
     }
 
     fn of(seed: u64, weather: Weather, districts: Vec<Mutex<District>>, nodes_each: u32) -> Self {
-        let clocks = districts.iter().map(|_| Clock::default()).collect();
+        let clocks = districts.iter().map(|_| Clock(AtomicU64::new(UNDRIVEN))).collect();
         Self { seed, weather, districts, clocks, nodes_each }
     }
 
@@ -125,8 +129,9 @@ impl Wires {
 
     /// The time at a node: that of the calling thread, if it is driven.
     pub(super) fn now(&self, node: NodeId) -> u64 {
-        let of_district = || self.clocks[self.district_of(node)].0.load(Ordering::Relaxed);
-        driven::now_ns().or_else(|| Some(of_district()).filter(|now| *now > 0)).unwrap_or_else(clock::now_ns)
+        let of_district = || Some(self.clocks[self.district_of(node)].0.load(Ordering::Relaxed));
+        let driven_ns = driven::now_ns().or_else(|| of_district().filter(|now| *now != UNDRIVEN));
+        driven_ns.unwrap_or_else(clock::now_ns)
     }
 
     /// How many districts there are.
@@ -223,22 +228,25 @@ impl Wires {
                 let regions = node.regions.clone();
                 // What ends a claim may be told to these wires.
                 drop(guard);
-                let answer =
-                    regions.map_or(Some(Err(TransferError::StaleKey(target))), |it| request.serve(&it));
+                let stale = || Some(Err(TransferError::StaleKey(target)));
+                let answer = regions.map_or_else(stale, |regions| request.serve(&regions));
                 let is_news = answer.is_none();
                 match answer {
                     Some(answer) => self.answer(moment, target, &request, answer),
-                    None => self.at(target).nodes[target.index()]
-                        .arrived
-                        .push_back((source, Load::Request(request))),
+                    None => {
+                        let mut here = self.at(target);
+                        let arrived = &mut here.nodes[target.index()].arrived;
+                        arrived.push_back((request.poster, Load::Request(request)));
+                    }
                 }
                 return Some(Arrival { is_news, ..arrival });
             }
-            Load::Answer(id, answer) => {
-                let bytes = answer.as_ref().map_or(0, Vec::len);
-                let over = here.traffic.as_mut().map_or(moment, |it| it.take_in(moment, target, bytes));
-                let key = here.key(over, target);
-                here.put(key, target, Load::Answered(id, answer));
+            Load::Front(load) => {
+                let bytes = load.memory_bytes();
+                let taken =
+                    here.traffic.as_mut().map_or(moment, |traffic| traffic.take_in(moment, target, bytes));
+                let key = here.key(taken, target);
+                here.put(key, target, *load);
                 return Some(Arrival { is_news: false, ..arrival });
             }
             Load::Loss if node.interface.is_some() => node.signs.push((source, Sign::Ended)),
@@ -475,15 +483,9 @@ impl Wires {
         let node = &mut state.nodes[lost.index()];
         node.is_lost = true;
         node.arrived.clear();
+        let is_direct = node.regions.take().is_some();
         let on_their_way = state.keep(lost, |_| false);
-        for load in on_their_way {
-            if let Load::Step(posting, _) = &load
-                && posting.poster != lost
-            {
-                let poster = posting.poster;
-                state.fail_accesses(now, poster, [load]);
-            }
-        }
+        state.fail_accesses(now, on_their_way);
         if !state.nodes[lost.index()].has_left && state.quiet.lose() {
             state.look_all();
         }
@@ -495,12 +497,17 @@ impl Wires {
                 state.roomy.push(peer);
             }
             if state.nodes[lost.index()].has_left {
+                if is_direct {
+                    let behind = state.last_on_its_way(lost, peer).max(now);
+                    let key = state.key(behind + 1, lost);
+                    state.put(key, peer, Load::Left);
+                }
                 continue;
             }
             let last = state.ways.get(&(lost, peer)).map_or(0, |way| way.last);
             let told = state.dice.random_range(now + 1..=last.max(now + 1));
             let vanished = state.keep(peer, |(moment, source, _)| *source != lost || *moment <= told);
-            state.fail_accesses(told, peer, vanished);
+            state.fail_accesses(told, vanished);
             let key = state.key(told, lost);
             state.put(key, peer, Load::Loss);
         }

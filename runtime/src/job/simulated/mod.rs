@@ -1,12 +1,13 @@
 //! Simulated jobs: all nodes of a job on one thread or a few, in a time of their own, on a simulated network; a seed decides everything.
 //!
 //! The runtime is the real one down to [`chare_lrts::Lrts`]. [`made`] makes nodes, [`world`] lets one thing happen after another, [`oracles`]
-//! look at what did, and [`log`] writes it down. Where several threads drive a job, they come to a [`meeting`] again and again.
+//! look at what did, and [`log`] writes it down. [`threads`] drive the job; where they are several, they come to a [`meeting`] again and again.
 
 mod agenda;
 mod audit;
 mod cast;
 mod drawn;
+mod end;
 mod log;
 mod made;
 mod meeting;
@@ -15,6 +16,7 @@ mod pauses;
 mod standstill;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod world;
 
 use crate::job::life::{Main, NodeOptions};
@@ -330,9 +332,9 @@ impl Simulation {
     }
 
     pub(crate) fn run_main(self, main: Main) -> Simulated {
-        let end = world::run(&self.shape, &self.options, main);
+        let end = threads::run(&self.shape, &self.options, main);
         let time = end.time();
-        let world::End { result, messages, log, marks, .. } = end;
+        let end::End { result, messages, log, marks, .. } = end;
         Simulated { result, time, messages, log, marks }
     }
 

@@ -368,7 +368,9 @@ const FAR: &str = "loggops:L=2500,o=1500,g=1000,G=6,hop=100,shape=torus:10x10x1"
 
 #[test]
 fn several_threads_make_of_a_seed_what_one_does() {
-    for (nodes, pes, seed) in [(2, 2, 1), (5, 3, 2), (5, 1, 3), (5, 2, 4), (3, 2, 5), (70, 1, 6)] {
+    for (nodes, pes, seed) in
+        [(2, 2, 1), (5, 3, 2), (5, 1, 3), (5, 2, 4), (3, 2, 5), (70, 1, 6), (66, 1, 7), (66, 1, 8)]
+    {
         let network = FAR.parse().expect("it is one");
         let job = Simulation::new(nodes, pes).hosts(2).seed(seed).model(network).recorded();
         let job = job.fidelity(fidelity_of(seed));

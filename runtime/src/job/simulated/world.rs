@@ -20,9 +20,10 @@ use super::agenda::{Agenda, Woken};
 use super::audit;
 use super::cast::{Actor, Cast, Stage};
 use super::drawn::{Drawn, Shape};
+use super::end::End;
 use super::log::{Log, SimulatedEvent};
-use super::made::{self, Made, with_audit};
-use super::meeting::{BrokenUp, Meeting, Said};
+use super::made::{Made, with_audit};
+use super::meeting::{Meeting, Said};
 use super::oracles::Oracles;
 use super::pauses::Pauses;
 use super::standstill::Standstill;
@@ -33,19 +34,14 @@ use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::node::Node;
 use crate::node::ledger::Shared;
-use crate::pe::Pe;
 use crate::services::quiescence::Sums;
 use chare_device::VirtualTime;
 use chare_lrts::simulated::{Arrival, Chance, Wires};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use std::collections::BTreeMap;
-use std::iter;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::Builder;
 use std::time::Duration;
 
 /// The stream of the seed's dice that the world draws from; those of nodes are numbered from 0, and the wires have the last.
@@ -54,116 +50,14 @@ const STREAM: u64 = u64::MAX - 1;
 /// How many events a job may have after one of its frames arrived that was changed.
 const ASTRAY_EVENTS: u64 = 100_000;
 
-/// Stack of a thread that drives nodes beside the one that runs the job: entries run there.
-const STACK_BYTES: usize = 64 << 20;
-
 /// Time between a wake-up and the turn of the PE that was woken, in nanoseconds.
 const WAKE_NS: u64 = 200;
 
 /// Time of a turn in which a PE finds nothing to do and may not rest, where a model describes the network, in nanoseconds.
 const LOOK_NS: u64 = 50;
 
-/// The end of a simulated job: how, when, what happened, and the marks that were passed.
-pub(super) struct End {
-    pub(super) result: Result<i32, JobError>,
-    /// The error of a job that went on only because it was asked what waits.
-    hidden: Option<JobError>,
-    /// When the last PE was over, and when anything happened last.
-    over_at: Option<u64>,
-    latest: u64,
-    pub(super) messages: u64,
-    pub(super) log: Log,
-    pub(super) marks: Vec<(&'static str, u64)>,
-}
-
-impl End {
-    /// That of a job of which nothing has happened.
-    fn at_once(result: Result<i32, JobError>) -> Self {
-        let (log, marks) = (Log::default(), Vec::new());
-        Self { result, hidden: None, over_at: None, latest: 0, messages: 0, log, marks }
-    }
-
-    /// The end of a job at these nodes and at those behind them.
-    fn with(self, behind: Self) -> Self {
-        let mut marks: BTreeMap<_, _> = self.marks.into_iter().collect();
-        behind.marks.into_iter().for_each(|(mark, hits)| *marks.entry(mark).or_default() += hits);
-        Self {
-            result: life::together(self.result, behind.result),
-            hidden: self.hidden.or(behind.hidden),
-            over_at: self.over_at.max(behind.over_at),
-            latest: self.latest.max(behind.latest),
-            messages: self.messages + behind.messages,
-            log: self.log.with(behind.log),
-            marks: marks.into_iter().collect(),
-        }
-    }
-
-    /// The end of the job once all of its nodes are in.
-    fn of_all(mut self, pes: u32) -> Self {
-        if let (Ok(_), Some(hidden)) = (&self.result, self.hidden.take()) {
-            self.result = Err(hidden);
-        }
-        self.log.sort(pes);
-        self
-    }
-
-    /// The virtual time that the job took.
-    pub(super) fn time(&self) -> Duration {
-        Duration::from_nanos(self.over_at.unwrap_or(self.latest))
-    }
-}
-
-/// Runs a simulated job.
-///
-/// # Panics
-/// If the calling thread runs a PE.
-pub(super) fn run(shape: &Shape, options: &NodeOptions, main: Main) -> End {
-    assert!(
-        Pe::try_current(|_| ()).is_none(),
-        "a simulation runs its PEs on this thread, which runs a PE itself"
-    );
-    let drawn = Drawn::draw(shape);
-    let ground = match made::lay(shape, &drawn, options) {
-        Ok(ground) => ground,
-        Err(error) => return End::at_once(Err(error)),
-    };
-    let threads = ground.wires.districts();
-    let meeting = &Meeting::of(threads);
-    let drive = &|district, main| {
-        let _attendance = meeting.attend();
-        let made = made::make(shape, &drawn, options, &ground, district);
-        let is_made = Said { goes_on: made.is_ok(), ..Said::NOTHING };
-        let are_made = meeting.meet(is_made).goes_on;
-        match made {
-            Ok(made) if are_made => World::new(shape, &drawn, options, &made, meeting).run(shape, main),
-            made => End::at_once(made.map(|_| 0)),
-        }
-    };
-    let ends = std::thread::scope(|scope| {
-        let _attendance = meeting.attend();
-        let start = |district| {
-            let thread = Builder::new().name(format!("district {district}")).stack_size(STACK_BYTES);
-            thread
-                .spawn_scoped(scope, move || drive(district, None))
-                .expect("the machine has room for a thread")
-        };
-        let others: Vec<_> = (1..threads).map(start).collect();
-        let first = catch_unwind(AssertUnwindSafe(|| drive(0, Some(main))));
-        let others = others.into_iter().map(|other| other.join());
-        iter::once(first).chain(others).collect::<Vec<_>>()
-    });
-    let (ends, panics): (Vec<_>, Vec<_>) = ends.into_iter().partition(Result::is_ok);
-    // Who had to go since another thread has panicked knows nothing of why.
-    let cause = panics.into_iter().filter_map(Result::err).min_by_key(|panic| panic.is::<BrokenUp>());
-    if let Some(panic) = cause {
-        resume_unwind(panic)
-    }
-    let all = ends.into_iter().flatten().reduce(End::with);
-    all.expect("there is a district").of_all(shape.pes)
-}
-
 /// A simulated job while it runs, or the part of it that one thread drives; see the file's head.
-struct World<'a> {
+pub(super) struct World<'a> {
     wires: &'a Wires,
     made: &'a Made,
     meeting: &'a Meeting,
@@ -198,7 +92,7 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(
+    pub(super) fn new(
         shape: &Shape,
         drawn: &Drawn,
         options: &NodeOptions,
@@ -244,7 +138,7 @@ impl<'a> World<'a> {
     }
 
     /// Runs it to its end; `main` is for whoever drives PE 0.
-    fn run(mut self, shape: &Shape, main: Option<Main>) -> End {
+    pub(super) fn run(mut self, shape: &Shape, main: Option<Main>) -> End {
         let audited = |main| with_audit(main, &self.audit_due);
         self.begin(if shape.is_audited { main.map(audited) } else { main });
         while self.go_on() {}
@@ -263,6 +157,7 @@ impl<'a> World<'a> {
 
     /// Begins the job: PE 0 runs `main`, if it is here, and all others look for work.
     fn begin(&mut self, mut main: Option<Main>) {
+        self.come_to(0);
         for actor in 0..self.cast.pes.len() as Actor {
             let (waker, main) = (self.woken.waker(actor), main.take());
             let ((), end) = self.cast.within_until(self.now, actor, |cast| {
