@@ -14,6 +14,14 @@ pub(crate) enum Notification<Message> {
 }
 
 impl<Message> Notification<Message> {
+    /// The peer of whose loss it tells, if it does.
+    pub(crate) fn lost_peer(&self) -> Option<NodeId> {
+        match self {
+            Self::Lost(error) => error.peer(),
+            _ => None,
+        }
+    }
+
     /// Tells the runtime, a frame by `read`. Returns its message, once it was read.
     pub(crate) fn tell(
         self,

@@ -6,7 +6,7 @@
 //! 2. Nodes part as [`Goodbyes`](super::goodbye::Goodbyes) says. What a peer asks for that will hear our goodbye before any answer is not
 //!    answered.
 //! 3. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once. The cause is told before the
-//!    operations that fail with it.
+//!    operations that fail with it; those that are posted meanwhile wait for that.
 //!
 //! How bytes reach a peer, and how operations move memory, is the network's part: leases of one-sided access, or matched messages.
 
@@ -81,12 +81,19 @@ pub(crate) struct Peering<Control, Server, Way, Message> {
     pub(crate) signs: Box<dyn Signs>,
     pub(crate) peers: Peers<Control, Server, Way>,
     pub(crate) notifications: Vec<Notification<Message>>,
+    /// Lost peers of which the runtime has not been told yet.
+    pub(crate) untold: Vec<NodeId>,
 }
 
 impl<Control: Own, Server: Serve, W, Message> Peering<Control, Server, W, Message> {
     /// Frames that a peer was sent.
     pub(crate) fn sent(&self, peer: NodeId) -> PathUse {
         self.peers.get(peer).map(|peer| peer.sent).unwrap_or_default()
+    }
+
+    /// The runtime has been told of these losses.
+    pub(crate) fn have_told(&mut self, losses: &[NodeId]) {
+        self.untold.retain(|peer| !losses.contains(peer));
     }
 
     pub(crate) fn complete(&mut self, completions: impl IntoIterator<Item = Completion>) {
@@ -195,6 +202,7 @@ pub(crate) trait Exchange: Sized {
         match self.peering().peers.may_post(node) {
             Ok(true) if self.count(node) < OPERATIONS_MAX => {}
             Ok(_) => return Err(operation),
+            Err(_) if self.peering().untold.contains(&node) => return Err(operation),
             Err(cause) => return Ok(Some(operation.end(Err(cause)))),
         }
         match open(self, operation) {
@@ -305,12 +313,13 @@ pub(crate) trait Exchange: Sized {
 
     /// Ends all that there is with a peer, once.
     fn end(&mut self, node: NodeId, error: LrtsError, caller: Self::Caller) {
-        let Peering { peers, notifications, .. } = self.peering_mut();
+        let Peering { peers, notifications, untold, .. } = self.peering_mut();
         let Some(peer) = peers.get_mut(node).filter(|peer| !peer.goodbyes.is_lost()) else { return };
         let is_news = peer.goodbyes.lose();
         peer.waiting.clear();
         if is_news {
             notifications.push(Notification::Lost(error));
+            untold.push(node);
         }
         self.abandon(node, is_news, caller);
     }

@@ -248,6 +248,7 @@ impl Lrts for Leased {
             return happened;
         }
         self.note_work();
+        let losses: Vec<NodeId> = notifications.iter().filter_map(Notification::lost_peer).collect();
         for one in notifications.drain(..) {
             read.extend(one.tell(sink, |sink, source, channel, message| {
                 let (_, body) = wire::Header::decode(message.bytes(&self.incoming))
@@ -255,8 +256,9 @@ impl Lrts for Leased {
                 sink.frame(source, channel, body);
             }));
         }
-        if !read.is_empty() {
+        if !read.is_empty() || !losses.is_empty() {
             let mut exchange = self.exchange.lock();
+            exchange.peering_mut().have_told(&losses);
             read.drain(..).for_each(|message| exchange.dispose(message));
         }
         true

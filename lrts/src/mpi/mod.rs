@@ -217,6 +217,7 @@ impl Lrts for Mpi {
         notifications.append(&mut exchange.peering_mut().notifications);
         drop(exchange);
         self.sleeper.note_work();
+        let losses: Vec<NodeId> = notifications.iter().filter_map(Notification::lost_peer).collect();
         for one in notifications.drain(..) {
             read.extend(one.tell(sink, |sink, source, channel, message| {
                 let (_, body) = Header::decode(self.incoming.bytes(message))
@@ -224,7 +225,9 @@ impl Lrts for Mpi {
                 sink.frame(source, channel, body);
             }));
         }
-        self.exchange.lock().give_back(read);
+        let mut exchange = self.exchange.lock();
+        exchange.peering_mut().have_told(&losses);
+        exchange.give_back(read);
         true
     }
 

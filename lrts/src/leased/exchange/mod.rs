@@ -122,7 +122,7 @@ impl LeasedExchange {
             peers.nodes().filter(|peer| node < *peer).for_each(|peer| peers.tell(peer, Control::Hello));
         }
         Self {
-            peering: Peering { node, backend, signs, peers, notifications: Vec::new() },
+            peering: Peering { node, backend, signs, peers, notifications: Vec::new(), untold: Vec::new() },
             door,
             incoming: Arc::clone(endpoint.incoming()),
             registrations,
@@ -174,7 +174,9 @@ impl LeasedExchange {
     pub(super) fn take_loss(&mut self) -> Option<LrtsError> {
         let notifications = &mut self.peering.notifications;
         let at = notifications.iter().position(|one| matches!(one, Notification::Lost(_)))?;
-        match notifications.swap_remove(at) {
+        let notification = notifications.swap_remove(at);
+        self.peering.have_told(notification.lost_peer().as_slice());
+        match notification {
             Notification::Lost(error) => Some(error),
             _ => unreachable!("just looked at"),
         }

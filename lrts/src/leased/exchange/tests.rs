@@ -1,12 +1,15 @@
 #![expect(unsafe_code, reason = "implements an endpoint, and fills buffers as a network does")]
 
 use super::*;
+use crate::error::TransferError;
 use crate::fabric::wire::Kind;
 use crate::frame::Channel;
 use crate::leased::endpoint::{Access, Refusal, Registration, Transfer};
 use crate::leased::wire::{BUFFER_BYTES, Header};
-use crate::memory::Place;
-use crate::region::Regions;
+use crate::lrts::Get;
+use crate::memory::{MemoryMut, Place};
+use crate::region::{RegionKey, Regions};
+use crate::runs::{Run, Runs};
 use crate::tcp::keepalive::Keepalives;
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
@@ -197,4 +200,19 @@ fn a_message_that_failed_to_arrive_is_explained_by_the_end_of_its_sender() {
     for mut scene in [before, after] {
         assert_eq!(scene.waits().losses(), ["node 1 was lost over script: it was killed"]);
     }
+}
+
+#[test]
+fn an_operation_at_a_lost_peer_waits_until_the_loss_was_told() {
+    let mut scene = Scene::new();
+    let post = |scene: &mut Scene| {
+        let key = RegionKey { node: ONE, slot: 0, generation: 1, len: 8 };
+        let get = Get { key, offset: 0, into: MemoryMut::heap_zeroed(8), len: 8, token: 7 };
+        scene.exchange.post_runs(get.into(), Runs::new([Run { at: 0, here: 0, len: 8 }]))
+    };
+    scene.happens(Event::Broken(ONE, "it was killed".to_owned()));
+    assert!(post(&mut scene).is_err(), "what it fails with is not known yet");
+    assert_eq!(scene.losses(), ["node 1 was lost over script: it was killed"]);
+    let failed = post(&mut scene).ok().flatten().expect("it is over at once");
+    assert_eq!(failed.result, Err(TransferError::PeerLost(ONE)));
 }

@@ -91,7 +91,14 @@ impl MatchedExchange {
         let Parts { node, endpoint, signs, peers } = parts;
         let peers = Peers::new(peers);
         Self {
-            peering: Peering { node, backend: BACKEND, signs, peers, notifications: Vec::new() },
+            peering: Peering {
+                node,
+                backend: BACKEND,
+                signs,
+                peers,
+                notifications: Vec::new(),
+                untold: Vec::new(),
+            },
             incoming: Arc::clone(endpoint.incoming()),
             poster: Poster::new(),
             tags: Tags::new(),
