@@ -15,6 +15,7 @@ pub(crate) enum Notification<Message> {
 
 impl<Message> Notification<Message> {
     /// The peer of whose loss it tells, if it does.
+    #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi", feature = "sim"))]
     pub(crate) fn lost_peer(&self) -> Option<NodeId> {
         match self {
             Self::Lost(error) => error.peer(),

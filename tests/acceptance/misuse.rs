@@ -56,6 +56,7 @@ fn what_a_simulated_job_has_not_is_refused() {
     refused("handover +sim 2 +threads 2", &["+model"]);
     refused("handover +fidelity leased", &["+sim"]);
     refused("handover +sim 2 +fidelity rdma", &["rdma", "emulated, leased or direct"]);
+    refused("handover +sim 2000 +fidelity leased", &["1024", "2000", "`+fidelity direct`"]);
     refused("handover +sim 2 +threads 2 +model loggops:o=1", &["several threads", "`L`"]);
     refused("handover +sim 2 +model logp:L=1", &["logp:L=1 is no model", "loggops:L=2500"]);
     refused("handover +sim 2 +costs nowhere", &["`+costs` takes nanoseconds, or a file", "nowhere"]);

@@ -110,7 +110,7 @@ pub(crate) fn memory_comes_back_after_the_last_operation(backend: &dyn Backend) 
             match ended {
                 // It has read all before, or never will.
                 Some(_) if backend.name() == "sim-direct" && completion.result == Ok(LEN) => {
-                    assert_pattern(memory.as_slice(), 0, 6)
+                    assert_pattern(memory.as_slice(), 0, 6);
                 }
                 Some(_) => assert_eq!(completion.result, Err(TransferError::StaleKey(NodeId(1)))),
                 None => {

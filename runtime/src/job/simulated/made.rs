@@ -15,7 +15,7 @@ use crate::pe::places::{ANSWERS, FEW_ANSWERS};
 use crate::transfer::device;
 use chare_device::VirtualTime;
 use chare_lrts::reach::Reach;
-use chare_lrts::simulated::{Chance, Wires};
+use chare_lrts::simulated::{Chance, Fidelity, Wires};
 use chare_lrts::{Ambient, Common, LrtsError, clock};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -28,6 +28,9 @@ const SETTLED: Duration = Duration::from_secs(1);
 /// The most PEs of a job that are as they are elsewhere. Of more, each remembers few places of chares, and what they send each other within a
 /// node goes through mailboxes: a way from one to another takes 4 KiB.
 const USUAL_PES_MAX: u32 = 2_048;
+
+/// The most nodes that know each other as peers of an endpoint, some hundred bytes each.
+const LEASED_NODES_MAX: u32 = 1_024;
 
 /// The ground on which the nodes of a job are made, the same for all threads that drive some of them.
 pub(super) struct Ground {
@@ -96,6 +99,12 @@ pub(super) fn lay(shape: &Shape, drawn: &Drawn, options: &NodeOptions) -> Result
             return Err(JobError::Config(cause.to_owned()));
         }
     };
+    if shape.fidelity == Fidelity::Leased && nodes > LEASED_NODES_MAX {
+        return Err(JobError::Config(format!(
+            "nodes that reach memory by leases know all others, so a job has {LEASED_NODES_MAX} of them at most, and not {nodes}: \
+             `+fidelity direct` takes more"
+        )));
+    }
     let lookahead = match lookahead(shape, !matches!(choice, DeviceChoice::None)) {
         Err(cause) if shape.threads > 1 => return Err(JobError::Config(cause)),
         lookahead => lookahead.unwrap_or(1),
