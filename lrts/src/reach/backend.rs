@@ -89,7 +89,7 @@ impl Lrts for Reach {
         self.transfer_runs(put.into(), runs).map_err(|operation| Refused(operation.into_put()))
     }
 
-    /// Lends memory of this node, or of a neighbour that `shm` has mapped.
+    /// Lends memory of this node, or of a neighbour that `shm` has mapped, or the network.
     fn view(
         &self,
         key: &RegionKey,
@@ -107,10 +107,10 @@ impl Lrts for Reach {
                     lent => lent?,
                 }
             }
-            #[cfg(feature = "sim")]
-            None if peer.mapping.load(Ordering::Relaxed) => {
-                self.view_on_fabric(key, offset, len, entering)?
-            }
+            None if peer.mapping.load(Ordering::Relaxed) => match &self.fabric {
+                Some(fabric) => fabric.direct().view(key, offset, len, entering)?,
+                None => None,
+            },
             _ => None,
         };
         if lent.is_some() {

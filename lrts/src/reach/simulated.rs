@@ -7,11 +7,10 @@ use super::route::{Carrier, Route};
 use super::{Parts, Reach};
 use crate::emulated::Emulated;
 use crate::engine::Thresholds;
-use crate::error::{LrtsError, TransferError};
+use crate::error::LrtsError;
 use crate::ids::NodeId;
-use crate::lrts::{Entering, Lrts, PathUse};
-use crate::memory::Memory;
-use crate::region::{RegionKey, Regions};
+use crate::lrts::{Lrts, PathUse};
+use crate::region::Regions;
 use crate::simulated::{End, Endpoint, Fidelity, Wires};
 use crate::waker::Waker;
 use crate::wrappers::{Wrapped, Wrappers};
@@ -77,19 +76,6 @@ impl Reach {
             warnings: Vec::new(),
         };
         Ok(Self::assemble_around(parts, Waker::noted()))
-    }
-}
-
-impl Reach {
-    /// Lends memory of a neighbour on the simulated network.
-    pub(super) fn view_on_fabric(
-        &self,
-        key: &RegionKey,
-        offset: u64,
-        len: usize,
-        entering: Entering,
-    ) -> Result<Option<Memory>, TransferError> {
-        self.fabric.as_ref().map_or(Ok(None), |fabric| fabric.direct().view(key, offset, len, entering))
     }
 }
 

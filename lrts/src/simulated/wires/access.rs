@@ -68,9 +68,7 @@ impl Wires {
 
     /// A node's memory, if others reach it directly, unless it is lost.
     pub(in crate::simulated) fn regions_of(&self, node: NodeId) -> Option<Arc<Regions>> {
-        let here = self.at(node);
-        let node = &here.nodes[node.index()];
-        node.regions.clone()
+        self.at(node).nodes[node.index()].regions.clone()
     }
 
     /// Sends a request to the node whose memory it is, at the caller's time.
@@ -86,18 +84,10 @@ impl Wires {
         if here.is_held_up(way, now) {
             return Err(NoRoom);
         }
-        let there = request.carried_bytes();
-        let arrives = match &mut here.traffic {
-            Some(traffic) => {
-                let over = traffic.post(now);
-                driven::spend_until(over);
-                traffic.carry(over, way, there)
-            }
-            None => now + self.weather.delay_ns(there, &mut here.dice),
-        };
-        let key = here.key(arrives, way.0);
-        let load = here.on_its_way(Load::Request(request));
-        self.set_out(guard, [(key, way.1, load)]);
+        let over = here.traffic.as_ref().map_or(now, |traffic| traffic.post(now));
+        driven::spend_until(over);
+        let leaves = here.carry(over, way, Load::Request(request), &self.weather);
+        self.set_out(guard, [leaves]);
         Ok(())
     }
 
@@ -109,14 +99,8 @@ impl Wires {
             return;
         }
         let answered = Load::Answered(request.id, answer);
-        let bytes = answered.memory_bytes();
-        let arrives = match &mut here.traffic {
-            Some(traffic) => traffic.carry(now, (node, request.poster), bytes),
-            None => now + self.weather.delay_ns(bytes, &mut here.dice),
-        };
-        let key = here.key(arrives, node);
-        let load = here.on_its_way(answered);
-        self.set_out(guard, [(key, request.poster, load)]);
+        let leaves = here.carry(now, (node, request.poster), answered, &self.weather);
+        self.set_out(guard, [leaves]);
     }
 }
 
@@ -133,9 +117,20 @@ impl District {
         }
     }
 
-    /// What is on its way in place of a load: its front, where a model says how long an interface takes.
-    fn on_its_way(&self, load: Load) -> Load {
-        if self.traffic.is_some() { Load::Front(Box::new(load)) } else { load }
+    /// Puts what an interface sends by itself on its way: its front alone, where a model says how long the rest takes.
+    fn carry(
+        &mut self,
+        now: u64,
+        (source, target): (NodeId, NodeId),
+        load: Load,
+        weather: &Weather,
+    ) -> (Key, NodeId, Load) {
+        let bytes = load.memory_bytes();
+        let (arrives, load) = match &mut self.traffic {
+            Some(traffic) => (traffic.carry(now, (source, target), bytes), Load::Front(Box::new(load))),
+            None => (now + weather.delay_ns(bytes, &mut self.dice), load),
+        };
+        (self.key(arrives, source), target, load)
     }
 
     /// When the last of what a node has sent to a peer arrives, of all that is still to come.
@@ -167,12 +162,6 @@ impl District {
                 return Some((self.key(now, node), node, Load::Moved(posting.slot, result)));
             }
         };
-        let load = Load::Step(posting, next);
-        let bytes = load.memory_bytes();
-        let arrives = match &mut self.traffic {
-            Some(traffic) => traffic.carry(now, (node, target), bytes),
-            None => now + weather.delay_ns(bytes, &mut self.dice),
-        };
-        Some((self.key(arrives, node), target, self.on_its_way(load)))
+        Some(self.carry(now, (node, target), Load::Step(posting, next), weather))
     }
 }

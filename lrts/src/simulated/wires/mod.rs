@@ -78,7 +78,7 @@ pub struct Arrival {
     pub source: NodeId,
     /// Where it waits to be taken now.
     pub target: NodeId,
-    /// Of its channel and its bytes.
+    /// Of what it is, and its bytes.
     pub hash: u64,
     /// Whether it has changed on its way.
     pub is_changed: bool,
