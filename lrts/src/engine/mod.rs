@@ -49,9 +49,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 use thresholds::Times;
 
-/// Copies of middling length that are made at once before one is handed over all the same, to see whether somebody helps.
-const UNTRIED_MAX: usize = 16;
-
 /// Rounds by which times are measured at the start.
 const ROUNDS: usize = 8;
 
@@ -124,8 +121,9 @@ pub(crate) struct Copies {
     jobs: SpinMutex<Jobs>,
     /// What the thresholds say, for who posts: written with the lock of `jobs` held. A hint, which orders nothing.
     long_bytes_min: AtomicUsize,
-    /// Copies of middling length that were made at once. Written by all who ask; it orders nothing.
-    untried: AtomicUsize,
+    untried_bytes_max: AtomicUsize,
+    /// Bytes of middling copies that were made at once since the last trial. Written by all who ask; it orders nothing.
+    untried_bytes: AtomicUsize,
     /// Whether the next copy of middling length is a job, to see whether somebody helps. A hint, which orders nothing.
     tries: AtomicBool,
     /// What engines did not finish.
@@ -142,8 +140,9 @@ impl Copies {
         Self {
             open: AtomicUsize::new(0),
             long_bytes_min: AtomicUsize::new(thresholds.long_bytes_min()),
+            untried_bytes_max: AtomicUsize::new(thresholds.untried_bytes_max()),
+            untried_bytes: AtomicUsize::new(0),
             jobs: SpinMutex::new(Jobs { thresholds, ..Jobs::default() }),
-            untried: AtomicUsize::new(0),
             tries: AtomicBool::new(false),
             left_over: SegQueue::new(),
             ended: Arc::default(),
@@ -163,16 +162,18 @@ impl Copies {
     #[inline]
     pub(crate) fn is_long(&self, bytes: usize) -> bool {
         bytes >= thresholds::BYTES_MIN
-            && (bytes >= self.long_bytes_min.load(Ordering::Relaxed) || self.is_trial())
+            && (bytes >= self.long_bytes_min.load(Ordering::Relaxed) || self.is_trial(bytes))
     }
 
-    fn is_trial(&self) -> bool {
+    fn is_trial(&self, bytes: usize) -> bool {
         // Until it is a job: whoever asks twice of one copy hears the same.
         if self.tries.load(Ordering::Relaxed) {
             return true;
         }
-        let is_trial = self.untried.fetch_add(1, Ordering::Relaxed) % UNTRIED_MAX == UNTRIED_MAX - 1;
+        let untried = self.untried_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let is_trial = untried >= self.untried_bytes_max.load(Ordering::Relaxed);
         if is_trial {
+            self.untried_bytes.store(0, Ordering::Relaxed);
             self.tries.store(true, Ordering::Relaxed);
         }
         is_trial
@@ -292,6 +293,7 @@ impl Copies {
                 if is_telling {
                     jobs.learn(taker, before, now);
                     self.long_bytes_min.store(jobs.thresholds.long_bytes_min(), Ordering::Relaxed);
+                    self.untried_bytes_max.store(jobs.thresholds.untried_bytes_max(), Ordering::Relaxed);
                 }
                 break Some((fragment, now));
             }

@@ -8,6 +8,7 @@
 //! 3. **A job stands still** when nobody has taken a fragment for twice that time.
 //! 4. Before anything was seen, all copies count as unhelped, and a fragment takes as long as at the start of the node. Each time that is
 //!    seen counts for an eighth, and for no more than a few times what was believed: one interrupted thread teaches little.
+//! 5. **Trials cost a hundredth**: where copies of middling length are made at once, one of so many is handed over all the same.
 
 use std::time::Duration;
 
@@ -35,6 +36,9 @@ const FRAGMENTS: u64 = 4;
 /// Bounds of the time for which a poster waits: as it takes an idle thread to begin to help, and as a message may wait for two cold
 /// fragments of slow memory.
 const HELP_LASTS_NS: (u64, u64) = (10_000, 400_000);
+
+/// Copies that are made at once take so many times as long as the trial after them costs.
+const UNTRIED: u128 = 64;
 
 /// All fragments, as a share.
 const ALL: u64 = 256;
@@ -104,6 +108,13 @@ impl Thresholds {
         let worth = u128::from(handover_ns) * u128::from(ALL) * PIECE_BYTES as u128
             / (u128::from(piece_ns) * u128::from(self.helped.max(1)));
         usize::try_from(worth).unwrap_or(usize::MAX).clamp(BYTES_MIN, LONG_BYTES_MIN)
+    }
+
+    /// Bytes of middling copies that are made at once before one is handed over all the same, to see whether somebody helps.
+    pub(super) fn untried_bytes_max(&self) -> usize {
+        let Times { handover_ns, piece_ns } = self.times;
+        let bytes = UNTRIED * u128::from(handover_ns) * PIECE_BYTES as u128 / u128::from(piece_ns);
+        usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
     /// For how long posters leave their jobs to a thread that has taken a fragment.
