@@ -89,17 +89,17 @@ fn asked_shape() -> Option<(u32, u32)> {
 }
 
 /// Tells a campaign of a job, in the file that `CHARE_TEST_MARKS` names: the marks that it passed, one a line with its hits in front, and
-/// the test's name behind the milliseconds that it took; of one that failed also which job it was.
+/// the test's name behind the milliseconds that it took; of one that failed also its shape, its seed, its messages, and why.
 #[cfg(feature = "sim")]
 #[expect(clippy::disallowed_methods, reason = "libtest calls a test's thread by the test's name")]
-fn tell_campaign(marks: &[(&str, u64)], took: Duration, failed: Option<&str>) {
+fn tell_campaign(marks: &[(&str, u64)], took: Duration, failed: Option<String>) {
     use std::io::Write;
     let Some(path) = std::env::var_os("CHARE_TEST_MARKS") else { return };
     let mut lines: String = marks.iter().map(|(mark, hits)| format!("{hits} {mark}\n")).collect();
     let test = std::thread::current();
     let test = test.name().unwrap_or_default();
     lines.push_str(&format!("test {} {test}\n", took.as_millis()));
-    failed.iter().for_each(|job| lines.push_str(&format!("failed {test} {}\n", job.replace('\n', " "))));
+    failed.iter().for_each(|why| lines.push_str(&format!("failed {test} {}\n", why.replace('\n', " "))));
     let file = std::fs::File::options().create(true).append(true).open(&path);
     // At once: other tests of this process write, too.
     file.and_then(|mut file| file.write_all(lines.as_bytes())).expect("CHARE_TEST_MARKS can be written");
@@ -180,23 +180,23 @@ pub(crate) fn on_simulated_paths<Fut>(
             let simulation = simulation.fidelity(fidelity_of(seed));
             let began = clock::now();
             let outcome = with(simulation.chance(chance.iter().copied()).audited()).run(main.clone());
-            let messages = outcome.messages();
-            let which = format!(
-                "{nodes}x{pes}, {:?}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1, {messages} messages)",
-                fidelity_of(seed)
-            );
             let failed = match outcome.code() {
                 Ok(0) => None,
                 Err(error) if may_lose && lost_node(&error).is_some() => None,
                 Err(error) if may_want && wants_memory(&error) => None,
                 Ok(_) if may_change => None,
                 Err(error) if may_change && !is_of_the_runtime(&error) => None,
-                Ok(code) => Some(format!("{which}: it ended with {code}")),
-                Err(error) => Some(format!("{which}: {error}")),
+                Ok(code) => Some(format!("it ended with {code}")),
+                Err(error) => Some(error.to_string()),
             };
-            tell_campaign(outcome.marks(), clock::since(began), failed.as_deref());
-            if let Some(failed) = failed {
-                panic!("{failed}");
+            let told =
+                failed.as_ref().map(|why| format!("{nodes}x{pes} {seed} {}: {why}", outcome.messages()));
+            tell_campaign(outcome.marks(), clock::since(began), told);
+            if let Some(why) = failed {
+                let fidelity = fidelity_of(seed);
+                panic!(
+                    "{nodes}x{pes}, {fidelity:?}, simulated by seed {seed} (CHARE_TEST_SEEDS={seed}+1): {why}"
+                );
             }
         }
     }

@@ -23,7 +23,7 @@ pub(super) struct Job {
 }
 
 impl Failure {
-    /// Reads all failures from what the tests of a binary told of their jobs, as `failed TEST 2x2, simulated by seed 17 (..): what was said`.
+    /// Reads all failures from what the tests of a binary told of their jobs, as `failed TEST 2x2 17 40: what was said`.
     pub(super) fn told(binary: &str, lines: &str) -> Vec<Self> {
         let told = lines.lines().filter_map(|line| line.strip_prefix("failed ")?.split_once(' '));
         let read = |(test, rest): (&str, &str)| {
@@ -53,15 +53,13 @@ impl Failure {
 }
 
 impl Job {
-    /// Reads `2x2, simulated by seed 17 (CHARE_TEST_SEEDS=17+1): what was said`, and returns the rest of the line.
+    /// Reads `2x2 17 40: what was said`: the shape, the seed, the messages; and returns the rest of the line.
     fn read(line: &str) -> Option<(Self, &str)> {
-        let (shape, rest) = line.split_once(", simulated by seed ")?;
-        let (nodes, pes) = shape.rsplit(' ').next()?.split_once('x')?;
-        let (seed, rest) = rest.split_once(" (")?;
-        let (how, said) = rest.split_once("): ")?;
-        let messages = how.split_once(", ")?.1.strip_suffix(" messages")?;
+        let (job, said) = line.split_once(": ")?;
+        let mut fields = job.split(' ');
+        let (nodes, pes) = fields.next()?.split_once('x')?;
         let (nodes, pes) = (nodes.parse().ok()?, pes.parse().ok()?);
-        let (seed, messages) = (seed.parse().ok()?, messages.parse().ok()?);
+        let (seed, messages) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
         Some((Self { nodes, pes, seed, messages }, said.trim()))
     }
 }
@@ -85,7 +83,7 @@ mod tests {
         let lines = "\
 3 a mark
 test 12 calls
-failed calls 4x2, simulated by seed 17 (CHARE_TEST_SEEDS=17+1, 40 messages): the job stands still: 2 wait
+failed calls 4x2 17 40: the job stands still: 2 wait
 ";
         let told = Failure::told("moving", lines);
         assert_eq!(told.len(), 1);

@@ -70,6 +70,7 @@ fn campaign(options: &Options) -> Result<(), String> {
     let (first, seeds) = replay.map_or((*first, *seeds), |seed| (seed, 1));
     let mix = Mix::build((root(), &target_directory()), &options.profile, &options.binary)?;
     let (mut marks, mut failures) = (Marks::of_tree(root()), Vec::<Failure>::new());
+    let (all_began, mut jobs) = (Instant::now(), 0);
     for binary in mix.binaries() {
         let began = Instant::now();
         let filter: Vec<String> = test.iter().cloned().collect();
@@ -92,9 +93,11 @@ fn campaign(options: &Options) -> Result<(), String> {
             failed += ran.failures.len();
             next += batch;
         }
+        jobs += programs as u64 * seeds;
         let seconds = began.elapsed().as_secs_f64();
         println!("{:<20} {programs} programs, {seeds} seeds, {seconds:.1} s, {failed} failures", binary.name);
     }
+    println!("{jobs} jobs, each by a program and a seed, {:.1} s", all_began.elapsed().as_secs_f64());
     for failure in &failures {
         println!("\n{failure}\n  {}", minimise::minimise(&mix, failure, None, &options.profile));
     }
