@@ -121,8 +121,18 @@ fn layer<const D: usize>(extent: [usize; D], side: Side, in_frame: bool) -> Layo
     select(extent, &ranges)
 }
 
+/// The parts of a field: the inside, and the sides of the frame.
+fn parts<const D: usize>(extent: [usize; D]) -> Vec<Layout<f64>> {
+    let inside = select(extent, &extent.map(|points| 1..points + 1));
+    [inside].into_iter().chain(Side::all(D).map(|side| layer(extent, side, true))).collect()
+}
+
 impl Field {
-    fn new<const D: usize>(extent: [usize; D], value: impl Fn([usize; D]) -> f64) -> Self {
+    fn new<const D: usize>(
+        extent: [usize; D],
+        parts: &[Layout<f64>],
+        value: impl Fn([usize; D]) -> f64,
+    ) -> Self {
         let values = BufferMut::from_fn(points_with_frame(extent), |at| {
             let mut left = at;
             value(extent.map(|points| {
@@ -131,14 +141,11 @@ impl Field {
                 here
             }))
         });
-        Self::of(extent, values)
+        Self::of(parts, values)
     }
 
     /// Divides the values of a block and its frame.
-    fn of<const D: usize>(extent: [usize; D], values: BufferMut<f64>) -> Self {
-        let inside = select(extent, &extent.map(|points| 1..points + 1));
-        let parts: Vec<Layout<f64>> =
-            [inside].into_iter().chain(Side::all(D).map(|side| layer(extent, side, true))).collect();
+    fn of(parts: &[Layout<f64>], values: BufferMut<f64>) -> Self {
         let split = values.split_all(&parts.iter().collect::<Vec<_>>());
         let (rest, parts) = split.expect("a block and the sides of its frame share no point");
         let mut parts = parts.into_iter().map(Some);
@@ -162,7 +169,8 @@ impl<const D: usize> Grid<D> {
     /// A block of so many points along each axis, before a sweep and after it alike. `value` is asked for each point by its place, which counts the
     /// frame: the block begins at 1.
     pub fn new(extent: [usize; D], value: impl Fn([usize; D]) -> f64) -> Self {
-        Self::of(extent, [(); 2].map(|()| Field::new(extent, &value)))
+        let parts = parts(extent);
+        Self::of(extent, [(); 2].map(|()| Field::new(extent, &parts, &value)))
     }
 
     fn of(extent: [usize; D], [mut now, next]: [Field; 2]) -> Self {
@@ -282,7 +290,8 @@ impl<'de, const D: usize> Deserialize<'de> for Grid<D> {
         if fields.iter().any(|(values, _)| values.len() != points_with_frame(extent)) {
             return Err(de::Error::custom("a grid of other points"));
         }
-        let field = |(values, filled)| Field { filled, ..Field::of(extent, BufferMut::from(values)) };
+        let parts = parts(extent);
+        let field = |(values, filled)| Field { filled, ..Field::of(&parts, BufferMut::from(values)) };
         Ok(Self::of(extent, fields.map(field)))
     }
 }

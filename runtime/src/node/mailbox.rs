@@ -12,6 +12,7 @@
 use super::credit::Cost;
 use super::way::Receiver;
 use crate::base::counters::Counter;
+use crate::base::lane::Lane;
 use crate::base::sleep::{Sleep, Sleeper};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
@@ -96,9 +97,9 @@ pub(crate) enum Wake {
 
 /// A PE's mailbox: any thread pushes, the PE alone pops.
 pub(crate) struct Mailbox {
-    queue: SegQueue<Work>,
+    queue: Lane<Work>,
     /// Work that the PE sorts.
-    sorted: SegQueue<Sorted>,
+    sorted: Lane<Sorted>,
     sleep: Sleep,
     /// Wakes a PE that is announced as [`Sleeper::Thread`].
     waker: OnceLock<Waker>,
@@ -106,7 +107,13 @@ pub(crate) struct Mailbox {
 
 impl Mailbox {
     pub(crate) fn new() -> Self {
-        Self { queue: SegQueue::new(), sorted: SegQueue::new(), sleep: Sleep::new(), waker: OnceLock::new() }
+        Self { queue: Lane::roomy(), sorted: Lane::roomy(), sleep: Sleep::new(), waker: OnceLock::new() }
+    }
+
+    /// One of very many in a process.
+    #[cfg(feature = "sim")]
+    pub(crate) fn small() -> Self {
+        Self { queue: Lane::small(), sorted: Lane::small(), ..Self::new() }
     }
 
     /// Sets how the PE is woken from now on.

@@ -213,7 +213,11 @@ impl Node {
         let allowance = Arc::new(Allowance::new(kept_bytes_max));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
         let frame_bytes_max = network.capabilities().frame_bytes_max;
-        let mailboxes: Vec<_> = (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect();
+        #[cfg(feature = "sim")]
+        let mailbox = || if above.has_ways { Mailbox::new() } else { Mailbox::small() };
+        #[cfg(not(feature = "sim"))]
+        let mailbox = Mailbox::new;
+        let mailboxes: Vec<_> = (0..pes).map(|_| Arc::new(CachePadded::new(mailbox()))).collect();
         if topology.nodes() == 1 {
             // Nobody watches the network of a lone node, which news wake.
             let mailboxes = mailboxes.clone();

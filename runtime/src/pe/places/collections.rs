@@ -62,6 +62,10 @@ impl Collections {
         let come = self.come.entry(id.creator).or_insert(id.serial..id.serial);
         come.end = come.end.max(id.serial.saturating_add(1));
         self.places.insert(id, self.known.len());
+        // A vector's first room is for four, and most PEs of a large job know one.
+        if self.known.is_empty() {
+            self.known.reserve_exact(1);
+        }
         self.known.push(collection);
     }
 

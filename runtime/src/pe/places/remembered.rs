@@ -9,7 +9,7 @@ pub(crate) const ANSWERS: usize = 256;
 
 /// The same where very many PEs share a process: for the chares that a PE calls itself.
 #[cfg(feature = "sim")]
-pub(crate) const FEW_ANSWERS: usize = 32;
+pub(crate) const FEW_ANSWERS: usize = 16;
 
 /// A remembered answer, in a cache line of its own: every call looks at one.
 #[repr(align(64))]
