@@ -13,6 +13,7 @@ mod end;
 mod endpoint;
 mod goodbyes;
 mod model;
+mod moments;
 mod one_sided;
 mod weather;
 mod wires;
@@ -21,6 +22,7 @@ pub use chance::{Chance, ChanceError, Chances};
 pub use end::End;
 pub use endpoint::Endpoint;
 pub use model::{Kept, LogGops, Network, Shape};
+pub use moments::Moments;
 pub use weather::Weather;
 pub use wires::{Arrival, Wires};
 

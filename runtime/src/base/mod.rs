@@ -13,7 +13,6 @@ pub(crate) mod erased;
 pub(crate) mod fence;
 pub(crate) mod host_memory;
 pub(crate) mod json;
-pub(crate) mod lane;
 pub(crate) mod last_uses;
 pub(crate) mod numbering;
 pub(crate) mod panics;

@@ -60,7 +60,6 @@ use run_queue::RunQueue;
 use running::{Now, Whose};
 use rustc_hash::FxHashMap;
 use std::any::Any;
-use std::array;
 use std::cell::{Cell, RefCell};
 use std::iter;
 use std::rc::Rc;
@@ -202,7 +201,7 @@ pub(crate) struct Pe {
     /// The services that hear of events: no other is asked, whoever goes.
     hearers: Box<[Hearer]>,
     /// The state of each service on this PE.
-    states: Box<[TypedBox; MOST_SERVICES]>,
+    states: Box<[TypedBox]>,
     /// The services that want to be polled, one bit for each.
     attention: Cell<u32>,
     /// Those of them whose next poll is in flight.
@@ -273,9 +272,7 @@ impl Pe {
             futures: RefCell::new(Futures::new(first.futures)),
             tasks: Tasks::default(),
             services,
-            states: Box::new(array::from_fn(|number| {
-                services.get(number).map_or_else(|| TypedBox::new(()), |service| (service.state)())
-            })),
+            states: services.iter().map(|service| (service.state)()).collect(),
             attention: Cell::new(0),
             due: Cell::new(0),
             hearers: services.iter().filter_map(|service| service.event).collect(),

@@ -8,6 +8,7 @@ use crate::simulated::corruption::Corruption;
 use crate::simulated::direct::{Answer, Request};
 use crate::simulated::goodbyes::Quiet;
 use crate::simulated::model::Traffic;
+use crate::simulated::moments::Moments;
 use crate::simulated::one_sided::{Interface, Posting, Step};
 use crate::simulated::weather::{Bursts, Weather};
 use crate::tcp::keepalive::Sign;
@@ -89,8 +90,8 @@ pub(super) struct Node {
 
 /// What is known of the nodes that one thread drives, and of what they have sent.
 pub(super) struct District {
-    /// When the first frame arrives, for each of these nodes to which any is on its way.
-    pub(super) first: BTreeSet<(u64, NodeId)>,
+    /// When the first frame arrives at each of these nodes.
+    pub(super) first: Moments,
     /// Goodbyes on their way to all nodes that do not hear them by themselves, as those do that are told with each.
     pub(super) goodbyes: BTreeMap<Key, Vec<NodeId>>,
     /// The earliest arrival at other districts of what was sent since somebody asked.
@@ -120,7 +121,7 @@ impl District {
     /// One of a job of so many nodes, where nothing happens by chance.
     pub(super) fn new(nodes: u32, traffic: Option<Traffic>) -> Self {
         Self {
-            first: BTreeSet::new(),
+            first: Moments::of(nodes as usize),
             goodbyes: BTreeMap::new(),
             sent_away: None,
             nodes: (0..nodes).map(|_| Node::default()).collect(),
@@ -159,13 +160,8 @@ impl District {
         node: NodeId,
         change: impl FnOnce(&mut BTreeMap<Key, Load>) -> R,
     ) -> R {
-        let before = self.next_at(node);
         let result = change(&mut self.nodes[node.index()].on_their_way);
-        let next = self.next_at(node);
-        if next != before {
-            before.inspect(|moment| _ = self.first.remove(&(*moment, node)));
-            next.inspect(|moment| _ = self.first.insert((*moment, node)));
-        }
+        self.first.set(node.index(), self.next_at(node));
         result
     }
 

@@ -179,12 +179,13 @@ impl Wires {
 
     /// When the next frame arrives in a district, and at which node.
     pub fn next(&self, district: u32) -> Option<(u64, NodeId)> {
-        self.districts[district as usize].lock().first.first().copied()
+        let first = self.districts[district as usize].lock().first.first();
+        first.map(|(moment, node)| (moment, NodeId(node as u32)))
     }
 
     /// When the next frame arrives at a node.
     pub fn next_at(&self, node: NodeId) -> Option<u64> {
-        self.at(node).next_at(node)
+        self.at(node).first.get(node.index())
     }
 
     /// When the next quiet goodbye arrives, everywhere in a district.

@@ -1,8 +1,8 @@
 //! Agenda of a simulated job: what is planned next for each actor, in the order of moments, and who was woken since the last look.
 
 use super::cast::Actor;
+use chare_lrts::simulated::Moments;
 use parking_lot::Mutex;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
@@ -10,80 +10,75 @@ use std::task::{Wake, Waker};
 pub(super) struct Agenda {
     /// How many PEs there are, of each node and of all.
     pes: (u32, u32),
-    next: Vec<Option<u64>>,
-    /// By node, whose actors have something to do then.
-    by_moment: Vec<BTreeSet<(u64, Actor)>>,
-    /// When the first actor of each node has something to do.
-    first: BTreeSet<(u64, usize)>,
+    /// By node, of its PEs and then of its two other actors.
+    actors: Vec<Moments>,
+    /// Of the first actor of each node.
+    nodes: Moments,
 }
 
 impl Agenda {
     /// One on which nothing is planned, of so many nodes with so many PEs each: the PEs come first, and then two more actors for each node.
     pub(super) fn of(nodes: usize, pes: u32) -> Self {
-        let all = nodes as u32 * pes;
         Self {
-            pes: (pes, all),
-            next: vec![None; all as usize + 2 * nodes],
-            by_moment: vec![BTreeSet::new(); nodes],
-            first: BTreeSet::new(),
+            pes: (pes, nodes as u32 * pes),
+            actors: (0..nodes).map(|_| Moments::of(pes as usize + 2)).collect(),
+            nodes: Moments::of(nodes),
         }
     }
 
-    /// The node of an actor.
-    fn node_of(&self, actor: Actor) -> usize {
+    /// The node of an actor, and its number there.
+    fn place(&self, actor: Actor) -> (usize, usize) {
         let (pes, all) = self.pes;
         match actor.checked_sub(all) {
-            None => (actor / pes) as usize,
-            Some(other) => other as usize % self.by_moment.len(),
+            None => ((actor / pes) as usize, (actor % pes) as usize),
+            Some(other) => {
+                let (other, nodes) = (other as usize, self.actors.len());
+                (other % nodes, pes as usize + other / nodes)
+            }
+        }
+    }
+
+    /// The actor of this number at a node.
+    fn actor(&self, node: usize, number: usize) -> Actor {
+        let (pes, all) = self.pes;
+        match (number as u32).checked_sub(pes) {
+            None => node as u32 * pes + number as u32,
+            Some(other) => all + other * self.actors.len() as u32 + node as u32,
         }
     }
 
     /// When which node has the next thing to do.
     pub(super) fn first(&self) -> Option<(u64, usize)> {
-        self.first.first().copied()
+        self.nodes.first()
     }
 
     /// When which actor of a node has the next thing to do.
     pub(super) fn first_of(&self, node: usize) -> Option<(u64, Actor)> {
-        self.by_moment[node].first().copied()
-    }
-
-    /// Takes out what is next at a node.
-    pub(super) fn take_first_of(&mut self, node: usize) {
-        if let Some((_, actor)) = self.change(node, BTreeSet::pop_first) {
-            self.next[actor as usize] = None;
-        }
+        self.actors[node].first().map(|(moment, number)| (moment, self.actor(node, number)))
     }
 
     /// When an actor has something to do, if it has.
     pub(super) fn planned(&self, actor: Actor) -> Option<u64> {
-        self.next[actor as usize]
+        let (node, number) = self.place(actor);
+        self.actors[node].get(number)
+    }
+
+    /// Takes out what an actor has to do.
+    pub(super) fn take(&mut self, actor: Actor) {
+        self.set(actor, None);
     }
 
     /// Plans that an actor does something at a moment, unless an earlier one is planned.
     pub(super) fn plan(&mut self, actor: Actor, moment: u64) {
-        let planned = self.next[actor as usize];
-        if planned.is_some_and(|planned| planned <= moment) {
-            return;
+        if self.planned(actor).is_none_or(|planned| moment < planned) {
+            self.set(actor, Some(moment));
         }
-        self.next[actor as usize] = Some(moment);
-        self.change(self.node_of(actor), |by_moment| {
-            planned.inspect(|planned| _ = by_moment.remove(&(*planned, actor)));
-            by_moment.insert((moment, actor));
-        });
     }
 
-    fn change<R>(&mut self, node: usize, change: impl FnOnce(&mut BTreeSet<(u64, Actor)>) -> R) -> R {
-        let by_moment = &mut self.by_moment[node];
-        let first = |by_moment: &BTreeSet<(u64, Actor)>| by_moment.first().map(|(moment, _)| *moment);
-        let before = first(by_moment);
-        let result = change(by_moment);
-        let next = first(by_moment);
-        if next != before {
-            before.inspect(|moment| _ = self.first.remove(&(*moment, node)));
-            next.inspect(|moment| _ = self.first.insert((*moment, node)));
-        }
-        result
+    fn set(&mut self, actor: Actor, moment: Option<u64>) {
+        let (node, number) = self.place(actor);
+        self.actors[node].set(number, moment);
+        self.nodes.set(node, self.actors[node].first_moment());
     }
 }
 
@@ -123,6 +118,7 @@ mod tests {
     fn an_actor_has_its_earliest_moment_alone() {
         // Two nodes with two PEs, and two more actors, each.
         let mut agenda = Agenda::of(2, 2);
+        let first = |agenda: &Agenda, node| agenda.first_of(node).expect("something is planned there").1;
         [(1, 50), (2, 40), (1, 30), (1, 60), (4, 35), (7, 45)]
             .into_iter()
             .for_each(|(actor, moment)| agenda.plan(actor, moment));
@@ -130,16 +126,16 @@ mod tests {
             (agenda.first(), agenda.first_of(0), agenda.planned(2)),
             (Some((30, 0)), Some((30, 1)), Some(40))
         );
-        agenda.take_first_of(0);
+        agenda.take(first(&agenda, 0));
         assert_eq!(
             (agenda.first(), agenda.first_of(0), agenda.planned(1)),
             (Some((35, 0)), Some((35, 4)), None)
         );
-        agenda.take_first_of(0);
+        agenda.take(first(&agenda, 0));
         assert_eq!((agenda.first(), agenda.first_of(1)), (Some((40, 1)), Some((40, 2))));
-        agenda.take_first_of(1);
+        agenda.take(first(&agenda, 1));
         assert_eq!(agenda.first_of(1), Some((45, 7)));
-        agenda.take_first_of(1);
+        agenda.take(first(&agenda, 1));
         assert_eq!(agenda.first(), None);
     }
 }

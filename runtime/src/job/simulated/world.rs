@@ -249,7 +249,7 @@ impl<'a> World<'a> {
             (None, None) => return false,
             (Some(arrival), turn) if turn.is_none_or(|(moment, _)| arrival <= moment) => self.arrive(id),
             (_, Some((moment, actor))) => {
-                self.agenda.take_first_of(node);
+                self.agenda.take(actor);
                 self.come_to(moment);
                 self.act(actor);
             }
@@ -436,7 +436,9 @@ impl<'a> World<'a> {
                     // Whoever can look first; the network tells those that rest at once.
                     let look =
                         |actor: Actor| self.awake_at(actor).unwrap_or(self.cast.pes[actor as usize].free_at);
-                    if let Some(watcher) = (first..first + pes).min_by_key(|actor| look(*actor).max(now)) {
+                    let all = first..first + pes;
+                    let at_once = all.clone().find(|actor| look(*actor) <= now);
+                    if let Some(watcher) = at_once.or_else(|| all.min_by_key(|actor| look(*actor))) {
                         self.plan(watcher, now);
                     }
                 } else if !(first..first + pes).any(|actor| self.awake_at(actor).is_some()) {
