@@ -5,13 +5,12 @@
 
 #![expect(unsafe_code, reason = "copies whose callers promise what no type can")]
 
-use crate::memory::mapping::{Domain, Mapping};
+use crate::memory::mapping::{Domain, Mapping, MemoryHandle};
 use crate::memory::span::Span;
 use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
 use crate::words::info::{Info, Priority, Uuid};
 use chare_layout::Plan;
-use rustix::fd::OwnedFd;
 use std::any::Any;
 use std::ffi::c_void;
 use std::io;
@@ -25,14 +24,14 @@ pub(crate) trait Backend: Send + Sync {
     /// Whether it is still there.
     fn check(&self) -> Result<(), DeviceError>;
 
-    /// Maps so many bytes, zero at first.
+    /// Maps so many bytes: of the host, zeros; of the device, whatever was there before.
     fn map(&self, domain: Domain, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError>;
 
     /// Whether it can map memory of another device of the host.
     fn reaches(&self, other: Uuid) -> bool;
 
     /// Maps memory that another process, or another device of this one, has exported.
-    fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError>;
+    fn import(&self, handle: MemoryHandle) -> Result<Box<dyn Mapping>, DeviceError>;
 
     /// Takes memory of the device that somebody else made. Dropping it leaves the memory as it is.
     fn adopt(&self, address: u64, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError>;

@@ -5,14 +5,13 @@
 use crate::backend::Backend;
 use crate::memory::arena::Arena;
 use crate::memory::block::Block;
-use crate::memory::mapping::Domain;
+use crate::memory::mapping::{Domain, MemoryHandle};
 use crate::memory::pinned::Pinned;
 use crate::memory::pool::Pool;
 use crate::memory::span::Span;
 use crate::stream::Stream;
 use crate::words::error::DeviceError;
 use crate::words::info::{Info, Priority, Uuid};
-use rustix::fd::OwnedFd;
 use std::any::Any;
 use std::ffi::c_void;
 use std::fmt;
@@ -133,13 +132,13 @@ impl Device {
         self.info().uuid == other || self.0.backend.reaches(other)
     }
 
-    /// Maps an arena that this or another process has [exported](Arena::export), of `bytes` bytes, of this device or of one that it
-    /// [reaches](Self::reaches). Who exported it says which of them are
-    /// used how. It stays mapped while somebody has a share in it, whatever becomes of the exporter.
+    /// Maps memory that this or another process has [exported](Arena::export), of this device or of one that it [reaches](Self::reaches). Who
+    /// exported it says which bytes of it are used how. It stays mapped while somebody has a share in it; what becomes of it when its exporter
+    /// is gone, its [handle](MemoryHandle) says.
     ///
     /// # Errors
-    /// [`DeviceError::Import`] if the descriptor is no memory of such a device, or of another length, and [`DeviceError::Lost`].
-    pub fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Arena, DeviceError> {
-        Ok(Arena::imported(self.0.backend.info(), self.0.backend.import(descriptor, bytes)?))
+    /// [`DeviceError::Import`] if the handle is of no memory of such a device, or of another length, and [`DeviceError::Lost`].
+    pub fn import(&self, handle: MemoryHandle) -> Result<Arena, DeviceError> {
+        Ok(Arena::imported(self.0.backend.info(), self.0.backend.import(handle)?))
     }
 }

@@ -31,7 +31,7 @@
 //!    alone.
 //! 3. *Memory is shared with the commands that use it*: a block that is dropped goes back to its arena when the last command of
 //!    a stream that names it is over. Nobody waits.
-//! 4. *Arenas are exported as descriptors*, and a process that imports one has the same memory.
+//! 4. *Arenas are exported*, as descriptors or by the driver's names, and a process that imports one has the same memory.
 //! 5. *An error that a device does not recover from stays*: each later call returns it, and sleepers wake.
 //! 6. *Buffers are safe*: a [`DeviceBufferMut`] or [`DeviceBuffer`] carries what streams still do with it, so that the next stream waits,
 //!    and nobody else.
@@ -67,7 +67,7 @@ pub use device::Device;
 pub use event::Event;
 pub use memory::arena::Arena;
 pub use memory::block::Block;
-pub use memory::mapping::{DmaBuf, Registrable};
+pub use memory::mapping::{DmaBuf, Exported, MemoryHandle, Registrable};
 pub use memory::pinned::Pinned;
 pub use memory::span::Span;
 pub use method::{Method, Way};
@@ -76,6 +76,7 @@ pub use model::choice::{Choice, Facts, Leg};
 pub use passed::Passed;
 pub use software::Software;
 pub use software::faults::Faults;
+pub use software::mapped::AdoptedMemory;
 #[cfg(feature = "sim")]
 pub use software::virtual_time::{DeviceSpeeds, VirtualTime};
 pub use stream::{Lanes, Stream};

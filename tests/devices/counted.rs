@@ -45,6 +45,30 @@ fn devices_that_reach_each_other_copy_past_the_host() {
     }
 }
 
+/// What was made as PyTorch's expandable segments are, or by `cuMemAlloc`, is found by other processes; what comes from a pool is not, and the
+/// program is told what that costs.
+#[test]
+fn adopted_memory_is_mapped_where_its_maker_has_allocated_it_to_be_shared() {
+    let program = Program::binary(env!("CARGO_BIN_EXE_on_devices"));
+    for adopted in ["descriptors", "named"] {
+        for ways in said_by(&program, &format!("+n 2 --devices-only --adopted {adopted}")) {
+            assert!(count(&ways, "mapped") > 10, "{adopted}: {ways}");
+        }
+    }
+    let outcome = program.run("+n 2 --devices-only --adopted private +stats");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let ways = outcome.stdout.lines().filter_map(|line| Some(line.split_once(" (software): ")?.1));
+    let ways: Vec<&str> = ways.collect();
+    assert!(ways.len() == 2 && ways.iter().all(|ways| count(ways, "mapped") == 0), "{outcome:?}");
+    let warning = outcome.stderr.lines().find(|line| line.contains("that the program has adopted"));
+    let warning = warning.unwrap_or_else(|| panic!("nobody is told: {outcome:?}"));
+    for words in
+        [" bytes of a device buffer", "Peer::send on PE ", "allocated in a way that shows it to nobody"]
+    {
+        assert!(warning.contains(words), "{words}: {warning}");
+    }
+}
+
 /// All but what is short and travels with its call.
 #[cfg(feature = "ofi")]
 #[test]

@@ -3,7 +3,7 @@
 use crate::bed::{Bed, Fallible, Kind};
 use crate::filled::fill;
 use crate::grid::Grid;
-use chare_device::Arena;
+use chare_device::{Arena, MemoryHandle};
 use rustix::fd::AsRawFd;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::io::{self, BufRead, BufReader, Write};
@@ -73,7 +73,7 @@ impl Peer {
                 ));
             }
         };
-        let arena: Arena = bed.device.import(taken, len)?;
+        let arena: Arena = bed.device.import(MemoryHandle::descriptor(taken, len))?;
         let mut landed = bed.device.pinned(SHOWN.len() as u64)?;
         crate::grid::copy(bed, &arena.part(offset..offset + SHOWN.len() as u64)?, &landed.span())?;
         bed.finish()?;
@@ -121,11 +121,14 @@ pub(crate) fn play(bed: &Bed) -> Fallible {
     let steps = Steps::new(bed)?;
     let shown = bed.device.allocate(SHOWN.len() as u64)?;
     fill(bed, &shown, &SHOWN)?;
-    let exported = shown.arena().export()?;
+    let MemoryHandle::Descriptors(exported) = shown.arena().export()?.handle else {
+        return Err("what the device allocates has a descriptor".into());
+    };
+    let [(descriptor, len)] = &exported[..] else { return Err("it has one".into()) };
     let mut next = words.recv().ok();
     while let Some(word) = next {
         let answer = match &word[..] {
-            SHOW => format!("{} {} {}", exported.as_raw_fd(), shown.arena().len(), shown.offset()),
+            SHOW => format!("{} {len} {}", descriptor.as_raw_fd(), shown.offset()),
             ONE_STEP => {
                 steps.take(bed)?;
                 String::new()

@@ -81,7 +81,8 @@ impl<T: Pod> DeviceBufferMut<T> {
     /// Elements in memory that somebody else made, such as a library that allocates by itself: a `CudaSlice` of `cudarc` is its own guard.
     /// `guard` is dropped when no handle of the memory is left and no stream uses it, on any thread: it gives the memory back.
     ///
-    /// Other processes cannot map it ([`Arena::export`](crate::Arena::export) is refused), so transfers to them are staged.
+    /// Other processes map it where its maker has allocated it in a way that allows that: in CUDA by `cuMemAlloc`, or by `cuMemCreate` with
+    /// descriptors, as PyTorch does with its expandable segments. What comes from a pool of the driver's is staged.
     ///
     /// ```
     /// use chare_device::{DeviceBufferMut, Software};

@@ -8,11 +8,10 @@ use crate::cuda::kernels::Kernels;
 use crate::cuda::mapped::Mapped;
 use crate::cuda::queue::CudaQueue;
 use crate::cuda::sys::{Primary, Stream, load};
-use crate::memory::mapping::{Domain, Mapping};
+use crate::memory::mapping::{Domain, Mapping, MemoryHandle};
 use crate::tables::Tables;
 use crate::words::error::DeviceError;
 use crate::words::info::{Info, Priority, Uuid};
-use rustix::fd::OwnedFd;
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -76,8 +75,8 @@ impl Backend for CudaBackend {
         Ok(Box::new(Mapped::create(&self.context, domain, bytes)?))
     }
 
-    fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
-        Ok(Box::new(Mapped::import(&self.context, &descriptor, bytes)?))
+    fn import(&self, handle: MemoryHandle) -> Result<Box<dyn Mapping>, DeviceError> {
+        Ok(Box::new(Mapped::import(&self.context, &handle)?))
     }
 
     fn reaches(&self, other: Uuid) -> bool {

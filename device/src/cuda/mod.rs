@@ -3,7 +3,7 @@
 //! 1. `libcuda.so.1` is probed before anything else: where it is not, opening a device is an error that says so.
 //! 2. Each call makes the device's primary context the thread's; it is retained once for a device.
 //! 3. Device memory is made of the driver's virtual memory, so that arenas are exported as descriptors, where the driver
-//!    makes them.
+//!    makes them. What others have allocated is exported as it can be (`mapped`).
 //!    A descriptor of another device's memory is mapped for this one, where the driver says that both reach each other: access is set for the
 //!    mapping, so that no context has to know of its peers.
 //! 4. Memory that commands use is kept by their stream until an event behind them has fired (`kept`).

@@ -2,17 +2,17 @@
 //!
 //! 1. Blocks are cut in units of [`UNIT_BYTES`] and go back when their last owner is dropped, on any thread.
 //! 2. An arena that was imported is cut by its exporter alone.
-//! 3. Memory that was adopted is an arena of its own, which stays with whoever made it.
+//! 3. Memory that was adopted is an arena of its own, which stays with whoever made it. It is exported where its maker has allocated it in a way
+//!    that allows that: then as all of the allocations that it lies in.
 
-use crate::memory::mapping::Mapping;
+use crate::memory::mapping::{Exported, Mapping};
 use crate::words::error::DeviceError;
 use crate::words::info::Info;
 use offset_allocator::{Allocation, Allocator};
 use parking_lot::Mutex;
-use rustix::fd::OwnedFd;
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Alignment and grain of blocks: what CUDA's own allocations have.
 pub(crate) const UNIT_BYTES: u64 = 256;
@@ -27,10 +27,19 @@ pub struct Arena(Arc<Inner>);
 struct Inner {
     owner: Arc<Info>,
     mapping: Box<dyn Mapping>,
-    /// None if somebody else cuts it.
-    allocator: Option<Mutex<Allocator>>,
-    /// What keeps adopted memory; dropped after the mapping.
-    guard: Option<Box<dyn Any + Send + Sync>>,
+    maker: Maker,
+    /// What keeps memory that somebody else made, if it has to be kept; dropped after the mapping.
+    guard: OnceLock<Box<dyn Any + Send + Sync>>,
+}
+
+/// Who made the memory of an arena.
+enum Maker {
+    /// The device: blocks are cut from it.
+    Device(Box<Mutex<Allocator>>),
+    /// The program, or a library of its own.
+    Program,
+    /// Another process, or another device.
+    Exporter,
 }
 
 impl fmt::Debug for Arena {
@@ -43,13 +52,13 @@ impl Arena {
     /// An arena to cut blocks from.
     pub(crate) fn new(owner: &Arc<Info>, mapping: Box<dyn Mapping>) -> Self {
         let units = u32::try_from(mapping.len() / UNIT_BYTES).expect("pools make none longer");
-        let allocator = Some(Mutex::new(Allocator::with_max_allocs(units, PIECES_MAX)));
-        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator, guard: None }))
+        let allocator = Box::new(Mutex::new(Allocator::with_max_allocs(units, PIECES_MAX)));
+        Self::made_by(Maker::Device(allocator), owner, mapping)
     }
 
     /// An arena of another process, on a device of this one.
     pub(crate) fn imported(owner: &Arc<Info>, mapping: Box<dyn Mapping>) -> Self {
-        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator: None, guard: None }))
+        Self::made_by(Maker::Exporter, owner, mapping)
     }
 
     /// Memory that somebody else made, who keeps it until `guard` is dropped.
@@ -58,7 +67,22 @@ impl Arena {
         mapping: Box<dyn Mapping>,
         guard: Box<dyn Any + Send + Sync>,
     ) -> Self {
-        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator: None, guard: Some(guard) }))
+        let arena = Self::made_by(Maker::Program, owner, mapping);
+        arena.keep(guard);
+        arena
+    }
+
+    fn made_by(maker: Maker, owner: &Arc<Info>, mapping: Box<dyn Mapping>) -> Self {
+        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, maker, guard: OnceLock::new() }))
+    }
+
+    /// Keeps `guard` until nobody has a share in the arena and it is unmapped, which may be on any thread: so its exporter hears when the memory
+    /// may be freed, which a [`Name`](crate::MemoryHandle::Name) is of.
+    ///
+    /// # Panics
+    /// If it has a guard.
+    pub fn keep(&self, guard: impl Any + Send + Sync) {
+        self.0.guard.set(Box::new(guard)).unwrap_or_else(|_| panic!("an arena has one guard"));
     }
 
     /// Whether both are handles of one arena.
@@ -81,22 +105,23 @@ impl Arena {
         self.len() == 0
     }
 
-    /// Whether it is memory that somebody else made here ([`from_raw_parts`](crate::DeviceBufferMut::from_raw_parts)): it cannot be exported.
+    /// Whether it is memory that somebody else made here ([`from_raw_parts`](crate::DeviceBufferMut::from_raw_parts)).
     pub fn is_adopted(&self) -> bool {
-        self.0.guard.is_some()
+        matches!(self.0.maker, Maker::Program)
     }
 
     /// Whether it was [imported](crate::Device::import): it is exported by the process that made it, alone.
     pub fn is_imported(&self) -> bool {
-        self.0.allocator.is_none() && !self.is_adopted()
+        matches!(self.0.maker, Maker::Exporter)
     }
 
-    /// A descriptor by which another process [imports](crate::Device::import) this memory; it needs [`len`](Self::len), too. Takes a
-    /// system call, and a descriptor until it is dropped. Who has it can read and write all blocks of the arena.
+    /// By what another process [imports](crate::Device::import) this memory. Takes a call of the driver, and descriptors until it is dropped.
+    /// Who has it can read and write all blocks of the arena; of memory that was adopted, all of the allocations that it lies in.
     ///
     /// # Errors
-    /// [`DeviceError::Refused`]; always for memory that was adopted or imported, which not every kind of device grants.
-    pub fn export(&self) -> Result<OwnedFd, DeviceError> {
+    /// [`DeviceError::Refused`]; always for memory that was imported, which not every kind of device grants, and for memory that was adopted
+    /// where its maker has allocated it in a way that does not allow it.
+    pub fn export(&self) -> Result<Exported, DeviceError> {
         if self.is_imported() {
             let cause = "it was imported: pass a descriptor of the process that made it on";
             return Err(DeviceError::refused(self.owner(), "exporting an arena", cause));
@@ -115,13 +140,15 @@ impl Arena {
     /// Finds room for `len` bytes that nobody else has: where it starts, and what gives it back.
     pub(crate) fn cut(&self, len: u64) -> Option<(u64, Allocation)> {
         let units = u32::try_from(len.div_ceil(UNIT_BYTES).max(1)).ok()?;
-        let allocation = self.0.allocator.as_ref()?.lock().allocate(units)?;
+        let Maker::Device(allocator) = &self.0.maker else { return None };
+        let allocation = allocator.lock().allocate(units)?;
         Some((u64::from(allocation.offset) * UNIT_BYTES, allocation))
     }
 
     /// Takes what was cut back.
     pub(crate) fn free(&self, allocation: Allocation) {
-        self.0.allocator.as_ref().expect("who cuts pieces takes them back").lock().free(allocation);
+        let Maker::Device(allocator) = &self.0.maker else { unreachable!("who cuts pieces takes them back") };
+        allocator.lock().free(allocation);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Mappings: address ranges that a backend made, which live until the last owner of what was cut from them is gone, and where a network finds
-//! such memory that it registers.
+//! Mappings: address ranges that a backend made, which live until the last owner of what was cut from them is gone, by what other processes
+//! map them, and where a network finds such memory that it registers.
 
 use crate::words::error::DeviceError;
 use rustix::fd::OwnedFd;
@@ -23,11 +23,49 @@ pub(crate) trait Mapping: Any + Send + Sync {
     /// Bytes.
     fn len(&self) -> u64;
 
-    /// A descriptor by which another process maps the same memory.
-    fn export(&self) -> Result<OwnedFd, DeviceError>;
+    /// By what another process maps the same memory.
+    fn export(&self) -> Result<Exported, DeviceError>;
 
     /// Where a network finds its first byte.
     fn registrable(&self) -> Result<Registrable, DeviceError>;
+}
+
+/// What names memory of a device to another process of the host, which [imports](crate::Device::import) it.
+#[derive(Debug)]
+pub enum MemoryHandle {
+    /// A descriptor of each allocation that the memory is made of, one behind the other, and its bytes. They pass as descriptors do. The memory
+    /// stays while a process has it mapped, whoever frees it.
+    Descriptors(Vec<(OwnedFd, u64)>),
+    /// The driver's own name of one allocation, and its bytes. It passes as bytes do, and says nothing to the process that it is of. Nobody may
+    /// have it mapped any more when the allocation is freed.
+    Name([u8; MemoryHandle::NAME_BYTES], u64),
+}
+
+impl MemoryHandle {
+    /// Bytes of a driver's name: what CUDA's handles have.
+    pub const NAME_BYTES: usize = 64;
+
+    /// One allocation of so many bytes.
+    pub fn descriptor(descriptor: OwnedFd, bytes: u64) -> Self {
+        Self::Descriptors(vec![(descriptor, bytes)])
+    }
+
+    /// How many bytes it names.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Descriptors(parts) => parts.iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes)),
+            Self::Name(_, bytes) => *bytes,
+        }
+    }
+}
+
+/// An arena as other processes find it.
+#[derive(Debug)]
+pub struct Exported {
+    /// What they import.
+    pub handle: MemoryHandle,
+    /// Where in that the arena starts: memory that was adopted is a part of what its maker has allocated.
+    pub offset: u64,
 }
 
 /// Memory of a device as a network registers it, which then reads and writes it without the host. It says where the memory is; that

@@ -3,9 +3,9 @@
 #![expect(unsafe_code, reason = "implements a trait that adopts streams")]
 
 use crate::backend::{Backend, Queue};
-use crate::memory::mapping::{Domain, Mapping};
+use crate::memory::mapping::{Domain, Mapping, MemoryHandle};
 use crate::software::faults::{Chances, Faults};
-use crate::software::mapped::{Mapped, Ranges};
+use crate::software::mapped::{AdoptedMemory, Mapped, Ranges};
 use crate::software::queue::{Carrier, SoftwareQueue};
 use crate::software::shared::Shared;
 #[cfg(feature = "sim")]
@@ -14,7 +14,6 @@ use crate::tables::Tables;
 use crate::words::error::DeviceError;
 use crate::words::info::{Info, Priority, Uuid};
 use parking_lot::Mutex;
-use rustix::fd::OwnedFd;
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +27,7 @@ pub(crate) struct SoftwareBackend {
     tables: Arc<Tables>,
     /// Whether memory of the host's other software devices can be mapped.
     reaches_peers: bool,
+    adopted: AdoptedMemory,
     faults: Faults,
     /// Chances of what no stream does.
     chances: Mutex<Chances>,
@@ -41,7 +41,7 @@ pub(crate) struct SoftwareBackend {
 }
 
 impl SoftwareBackend {
-    pub(crate) fn new(info: Info, reaches_peers: bool, faults: Faults) -> Self {
+    pub(crate) fn new(info: Info, reaches_peers: bool, adopted: AdoptedMemory, faults: Faults) -> Self {
         let chances = Mutex::new(faults.chances(0));
         let shared = Arc::new(Shared::new(Arc::new(info)));
         let tables = Arc::new(Tables::new(shared.info()));
@@ -49,6 +49,7 @@ impl SoftwareBackend {
             shared,
             tables,
             reaches_peers,
+            adopted,
             faults,
             chances,
             next: AtomicU64::new(1),
@@ -105,9 +106,9 @@ impl Backend for SoftwareBackend {
         Ok(Box::new(mapped))
     }
 
-    fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
+    fn import(&self, handle: MemoryHandle) -> Result<Box<dyn Mapping>, DeviceError> {
         self.admit("importing an arena")?;
-        let mapped = Mapped::open(self.shared.info(), descriptor, bytes)?;
+        let mapped = Mapped::open(self.shared.info(), handle)?;
         self.remember(&mapped);
         Ok(Box::new(mapped))
     }
@@ -123,8 +124,8 @@ impl Backend for SoftwareBackend {
     fn adopt(&self, address: u64, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
         self.admit("adopting memory")?;
         let here = self.mapped.lock();
-        let found =
-            here.iter().filter_map(Weak::upgrade).find_map(|ranges| Mapped::adopt(ranges, address, bytes));
+        let adopt = |ranges| Mapped::adopt(ranges, (address, bytes), self.adopted);
+        let found = here.iter().filter_map(Weak::upgrade).find_map(adopt);
         let cause = || format!("{bytes} bytes at {address:#x} lie in none of its memory");
         let found = found.ok_or_else(|| DeviceError::refused(self.shared.info(), "adopting memory", cause()));
         Ok(Box::new(found?))

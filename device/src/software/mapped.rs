@@ -5,16 +5,29 @@
 
 #![expect(unsafe_code, reason = "maps memory objects")]
 
-use crate::memory::mapping::{Domain, Mapping, Registrable};
+use crate::memory::mapping::{Domain, Exported, Mapping, MemoryHandle, Registrable};
 use crate::memory::span::Span;
 use crate::words::error::DeviceError;
 use crate::words::info::Info;
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, RawPid, getpid, pidfd_getfd, pidfd_open};
 use std::any::Any;
 use std::io;
 use std::sync::Arc;
+
+/// How memory was allocated that a program has [adopted](crate::DeviceBufferMut::from_raw_parts), which says how other processes map it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AdoptedMemory {
+    /// By descriptors, as what CUDA's `cuMemCreate` has made, such as PyTorch's expandable segments.
+    #[default]
+    Descriptors,
+    /// By name, as what `cuMemAlloc` has made, and so most libraries.
+    Named,
+    /// Not at all, as what comes from a pool that was not made to be shared.
+    Private,
+}
 
 /// The ranges of one memory object.
 pub(crate) struct Ranges {
@@ -39,7 +52,8 @@ pub(crate) struct Mapped {
     /// What of the ranges is meant.
     start: usize,
     len: usize,
-    is_adopted: bool,
+    /// How it was allocated, if it was adopted.
+    adopted: Option<AdoptedMemory>,
 }
 
 impl Mapped {
@@ -60,7 +74,19 @@ impl Mapped {
     }
 
     /// Maps what another process has made by [`create`](Self::create).
-    pub(crate) fn open(owner: &Arc<Info>, descriptor: OwnedFd, bytes: u64) -> Result<Self, DeviceError> {
+    pub(crate) fn open(owner: &Arc<Info>, handle: MemoryHandle) -> Result<Self, DeviceError> {
+        let (descriptor, bytes) = match handle {
+            MemoryHandle::Name(name, bytes) => {
+                (named(name).map_err(|error| DeviceError::import(owner, error))?, bytes)
+            }
+            MemoryHandle::Descriptors(parts) => match <[_; 1]>::try_from(parts) {
+                Ok([part]) => part,
+                Err(parts) => {
+                    let cause = format!("its memory has one descriptor, and not {}", parts.len());
+                    return Err(DeviceError::import(owner, cause));
+                }
+            },
+        };
         let seals = rustix::fs::fcntl_get_seals(&descriptor)
             .map_err(|_| DeviceError::import(owner, "it is no memory object"))?;
         let size = rustix::fs::fstat(&descriptor)
@@ -90,15 +116,19 @@ impl Mapped {
         // Without the second one, the first one goes with the value.
         let ranges = Ranges { owner, descriptor, working, seen: *seen.as_ref().unwrap_or(&working), len };
         seen?;
-        Ok(Self { ranges: Arc::new(ranges), start: 0, len, is_adopted: false })
+        Ok(Self { ranges: Arc::new(ranges), start: 0, len, adopted: None })
     }
 
     /// A part of memory that is there, by the address that users name.
-    pub(crate) fn adopt(ranges: Arc<Ranges>, address: u64, bytes: u64) -> Option<Self> {
+    pub(crate) fn adopt(
+        ranges: Arc<Ranges>,
+        (address, bytes): (u64, u64),
+        adopted: AdoptedMemory,
+    ) -> Option<Self> {
         let start = address.checked_sub(ranges.seen as u64)?;
         let is_within = start.checked_add(bytes)? <= ranges.len as u64;
         let (start, len) = (start as usize, bytes as usize);
-        is_within.then_some(Self { ranges, start, len, is_adopted: true })
+        is_within.then_some(Self { ranges, start, len, adopted: Some(adopted) })
     }
 
     /// What it is a part of.
@@ -116,15 +146,22 @@ impl Mapping for Mapped {
         self.len as u64
     }
 
-    fn export(&self) -> Result<OwnedFd, DeviceError> {
-        let Ranges { owner, descriptor, .. } = &*self.ranges;
-        if self.is_adopted {
-            return Err(DeviceError::refused(owner, "exporting an arena", "it was adopted"));
-        }
-        if !owner.is_exportable {
-            return Err(DeviceError::refused(owner, "exporting an arena", "it has no descriptors"));
-        }
-        descriptor.try_clone().map_err(|error| DeviceError::refused(owner, "exporting an arena", error))
+    fn export(&self) -> Result<Exported, DeviceError> {
+        let Ranges { owner, descriptor, len, .. } = &*self.ranges;
+        let refused =
+            |cause: &dyn ToString| DeviceError::refused(owner, "exporting an arena", cause.to_string());
+        let handle = match self.adopted {
+            Some(AdoptedMemory::Private) => {
+                return Err(refused(&"it was adopted, and allocated in a way that shows it to nobody"));
+            }
+            _ if !owner.is_exportable => return Err(refused(&"it has no descriptors")),
+            Some(AdoptedMemory::Named) => MemoryHandle::Name(name_of(descriptor), *len as u64),
+            Some(AdoptedMemory::Descriptors) | None => {
+                let descriptor = descriptor.try_clone().map_err(|error| refused(&error))?;
+                MemoryHandle::descriptor(descriptor, *len as u64)
+            }
+        };
+        Ok(Exported { handle, offset: self.start as u64 })
     }
 
     fn registrable(&self) -> Result<Registrable, DeviceError> {
@@ -147,6 +184,27 @@ impl Drop for Ranges {
             }
         }
     }
+}
+
+/// A name of a descriptor for other processes: this one, and its number here.
+fn name_of(descriptor: &OwnedFd) -> [u8; MemoryHandle::NAME_BYTES] {
+    let mut name = [0; MemoryHandle::NAME_BYTES];
+    let numbers = [getpid().as_raw_nonzero().get(), descriptor.as_raw_fd()];
+    name.chunks_exact_mut(4)
+        .zip(numbers)
+        .for_each(|(part, number)| part.copy_from_slice(&number.to_ne_bytes()));
+    name
+}
+
+/// What a name of another process says: as with CUDA's, nobody opens his own.
+fn named(name: [u8; MemoryHandle::NAME_BYTES]) -> Result<OwnedFd, String> {
+    let number = |at: usize| i32::from_ne_bytes(std::array::from_fn(|byte| name[at + byte]));
+    let (process, descriptor): (RawPid, RawFd) = (number(0), number(4));
+    let process = Pid::from_raw(process).filter(|process| *process != getpid());
+    let process = process.ok_or("it is no name of another process")?;
+    pidfd_open(process, PidfdFlags::empty())
+        .and_then(|process| pidfd_getfd(process, descriptor, PidfdGetfdFlags::empty()))
+        .map_err(|error| error.to_string())
 }
 
 /// Where the device's threads find the first byte of a span; valid as long as the span.

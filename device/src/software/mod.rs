@@ -4,8 +4,9 @@
 //!    threads use the other one (`mapped`), and so does a network that registers it.
 //! 2. A stream is a queue and a thread (`queue`), an event an atomic word (`signal`).
 //! 3. A kernel of the user is a closure that the stream's thread calls (`command`).
-//! 4. Delays, refusals and loss are drawn from a seed (`faults`).
-//! 5. In a simulated job there are no threads: commands take virtual time (`virtual_time`).
+//! 4. What other processes map of memory that was adopted is as with the calls that make such memory elsewhere ([`AdoptedMemory`]).
+//! 5. Delays, refusals and loss are drawn from a seed (`faults`).
+//! 6. In a simulated job there are no threads: commands take virtual time (`virtual_time`).
 
 mod backend;
 mod command;
@@ -20,6 +21,7 @@ pub(crate) mod virtual_time;
 use crate::device::Device;
 use crate::software::backend::{SoftwareBackend, UUID_PREFIX};
 use crate::software::faults::Faults;
+use crate::software::mapped::AdoptedMemory;
 #[cfg(feature = "sim")]
 use crate::software::virtual_time::{InTime, VirtualTime};
 use crate::words::info::{Info, Uuid};
@@ -42,6 +44,8 @@ pub struct Software {
     pub pinned_bytes: u64,
     /// Whether other processes can map its memory, as they can where a driver exports descriptors.
     pub is_exportable: bool,
+    /// How the program has allocated the memory that it has adopted.
+    pub adopted: AdoptedMemory,
     /// Whether networks can register its memory, as they can that of a device with GPUDirect.
     pub is_registrable: bool,
     /// Whether it maps memory of the host's other software devices, as devices do that are linked.
@@ -58,6 +62,7 @@ impl Default for Software {
             memory_bytes: 4 << 30,
             pinned_bytes: 64 << 20,
             is_exportable: true,
+            adopted: AdoptedMemory::default(),
             is_registrable: true,
             reaches_peers: true,
             faults: Faults::default(),
@@ -93,7 +98,7 @@ impl Software {
             is_exportable: self.is_exportable,
             is_registrable: self.is_registrable,
         };
-        SoftwareBackend::new(info, self.reaches_peers, self.faults)
+        SoftwareBackend::new(info, self.reaches_peers, self.adopted, self.faults)
     }
 }
 
@@ -122,7 +127,7 @@ mod tests {
         stream.finish().expect("it is not lost");
         let field = field.freeze();
         let arena = field.arena();
-        let mapped = other.import(arena.export().expect("a descriptor"), arena.len()).expect("it is reached");
+        let mapped = other.import(arena.export().expect("a descriptor").handle).expect("it is reached");
         let theirs = mapped.part(field.offset()..field.offset() + 1000).expect("it lies within");
         // SAFETY: nobody writes it, and its writer is over.
         let theirs =

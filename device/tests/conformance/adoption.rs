@@ -30,7 +30,6 @@ pub(crate) fn adopted_memory_is_a_buffer_and_goes_back_to_its_maker(rig: &Rig) {
     let (front, back) = adopted.split(LEN / 3);
     let adopted = front.join(back).expect("they are of one memory").freeze();
     assert!(adopted.arena().is_adopted() && !rig.block(1).arena().is_adopted());
-    assert!(adopted.arena().export().is_err_and(|error| error.to_string().contains("it was adopted")));
     copied.copy_from(&stream, &adopted).expect("a copy");
     drop(adopted);
     let landed = copied.read(&stream).expect("a read");

@@ -1,8 +1,12 @@
 //! Faults of a software device: loss stays and wakes everybody, refusals hurt nobody, and both follow their seed.
 
+#![expect(unsafe_code, reason = "adopts memory of its own blocks")]
+
 use crate::rig::Kind;
 use crate::rig::{Rig, copy, finish, pattern, try_copy, watched};
-use chare_device::{Bell, DeviceBufferMut, DeviceError, Faults, Priority, Software};
+use chare_device::{
+    AdoptedMemory, Bell, DeviceBufferMut, DeviceError, Faults, MemoryHandle, Priority, Software,
+};
 use rustix::fd::OwnedFd;
 use rustix::fs::MemfdFlags;
 use std::num::NonZeroU32;
@@ -233,16 +237,51 @@ fn memory_that_could_shrink_is_not_imported() {
         rustix::fs::ftruncate(&made, 4096).expect("memory");
         made
     };
-    let refused = importing.device.import(memory(), 4096).map(drop).expect_err("it is not sealed");
+    let refused = importing
+        .device
+        .import(MemoryHandle::descriptor(memory(), 4096))
+        .map(drop)
+        .expect_err("it is not sealed");
     assert!(refused.to_string().contains("it could shrink"), "{refused}");
     let sealed = memory();
     rustix::fs::fcntl_add_seals(&sealed, rustix::fs::SealFlags::SHRINK).expect("a seal");
     for bytes in [0, 4095, 8192, u64::MAX] {
         let sealed = sealed.try_clone().expect("a descriptor");
-        let refused = importing.device.import(sealed, bytes).map(drop);
+        let refused = importing.device.import(MemoryHandle::descriptor(sealed, bytes)).map(drop);
         assert!(matches!(refused, Err(DeviceError::Import { .. })), "{bytes}: {refused:?}");
     }
-    importing.device.import(sealed, 4096).expect("it is what it says");
+    let twice = [(); 2].map(|()| (sealed.try_clone().expect("a descriptor"), 4096)).into();
+    let refused = importing.device.import(MemoryHandle::Descriptors(twice)).map(drop);
+    assert!(refused.is_err_and(|error| error.to_string().contains("one descriptor, and not 2")));
+    importing.device.import(MemoryHandle::descriptor(sealed, 4096)).expect("it is what it says");
+}
+
+/// A software device plays the calls by which memory is made elsewhere.
+#[test]
+fn adopted_memory_is_exported_as_its_maker_has_allocated_it() {
+    let export = |adopted| {
+        let device = Software { adopted, ..Software::default() }.open();
+        let block = device.allocate(4096).expect("it has room");
+        let address = block.address() + 64;
+        // SAFETY: the block has so many bytes there, which nobody else uses, and is the guard.
+        let buffer = unsafe { DeviceBufferMut::<u8>::from_raw_parts(&device, address, 100, block) };
+        let exported = buffer.expect("it is memory of the device").freeze().arena().export();
+        (exported, device)
+    };
+    let (exported, _) = export(AdoptedMemory::Descriptors);
+    let exported = exported.expect("it has a descriptor");
+    assert!(matches!(&exported.handle, MemoryHandle::Descriptors(parts) if parts.len() == 1));
+    assert_eq!(exported.offset, 64);
+
+    let (exported, device) = export(AdoptedMemory::Named);
+    let exported = exported.expect("it has a name");
+    assert_eq!((exported.handle.bytes(), exported.offset), (2 << 20, 64), "of the whole allocation");
+    let refused = device.import(exported.handle).map(drop).expect_err("nobody opens a name of his own");
+    assert!(refused.to_string().contains("no name of another process"), "{refused}");
+
+    let (refused, _) = export(AdoptedMemory::Private);
+    let refused = refused.expect_err("nobody sees it").to_string();
+    assert!(refused.contains("it was adopted, and allocated in a way"), "{refused}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ macro_rules! suite {
             staging: chunks_are_packed_while_others_are_copied chunks_are_copied_while_others_are_unpacked
                 rows_are_copied_however_they_stand steps_of_a_batch_are_launched_together
                 a_measured_model_chooses_what_takes_the_least_time;
-            processes: an_exported_arena_is_the_same_memory an_arena_outlives_its_exporter a_host_that_touches_device_memory_is_ended
+            processes: an_exported_arena_is_the_same_memory adopted_memory_is_the_same_memory_elsewhere an_arena_outlives_its_exporter a_host_that_touches_device_memory_is_ended
                 what_is_no_arena_is_not_imported a_device_is_the_same_in_all_processes;
         }
     };

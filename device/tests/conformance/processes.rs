@@ -1,8 +1,10 @@
 //! Memory of several processes: exported and imported arenas, and what the host cannot touch. Each test has two processes, this one and a peer,
 //! which is this program again, in the other role; the socket to it is its standard input.
 
+#![expect(unsafe_code, reason = "adopts memory of its own block")]
+
 use crate::rig::{Kind, MEMORY_BYTES, PINNED_BYTES, Rig, copy, finish, pattern, touch, try_step, watched};
-use chare_device::DeviceError;
+use chare_device::{Arena, DeviceBufferMut, DeviceError, MemoryHandle, Span};
 use chare_layout::{Layout, Plan};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::net::{
@@ -44,9 +46,7 @@ pub(crate) fn play(role: &str, rig: &Rig, line: &Line) {
 
 /// Looks at what lies in the parent's block, and leaves every other byte of it, packed, in the block's second half.
 fn import(rig: &Rig, line: &Line) {
-    let ([len, offset, _], descriptor) = line.hear().expect("the parent's arena");
-    let arena = rig.device.import(descriptor.expect("a descriptor"), len).expect("it is an arena");
-    assert_eq!(arena.len(), len);
+    let (arena, offset) = hear_arena(rig, line);
     let theirs = arena.part(offset..offset + LEN as u64).expect("it lies within");
     assert!(rig.read(&theirs) == pattern(LEN, 8), "what the parent has written");
 
@@ -61,23 +61,56 @@ fn import(rig: &Rig, line: &Line) {
     line.say([0; 3], None);
 }
 
-pub(crate) fn an_exported_arena_is_the_same_memory(rig: &Rig) {
-    let mut bytes = pattern(LEN, 8);
-    let block = rig.filled(&bytes);
+/// Tells the other process of an arena, and of a place in it.
+fn say_arena(line: &Line, arena: &Arena, offset: u64) {
+    let exported = arena.export().expect("it has a handle");
+    let MemoryHandle::Descriptors(parts) = &exported.handle else { panic!("it is made of virtual memory") };
+    let [(descriptor, len)] = &parts[..] else { panic!("it is one allocation") };
+    assert_eq!(exported.handle.bytes(), *len);
+    line.say([*len, exported.offset + offset, 0], Some(descriptor));
+}
+
+/// The arena that the other process tells of, and the place.
+fn hear_arena(rig: &Rig, line: &Line) -> (Arena, u64) {
+    let ([len, offset, _], descriptor) = line.hear().expect("the other process's arena");
+    let handle = MemoryHandle::descriptor(descriptor.expect("a descriptor"), len);
+    let arena = rig.device.import(handle).expect("it is an arena");
+    assert_eq!(arena.len(), len);
+    (arena, offset)
+}
+
+/// Has another process find what lies at an address, and change it in place.
+fn is_found(rig: &Rig, arena: &Arena, offset: u64, block: &Span) {
     let (mut child, line) = start(rig.kind, "import");
-    let exported = block.arena().export().expect("a descriptor");
-    line.say([block.arena().len(), block.offset(), 0], Some(&exported));
+    say_arena(&line, arena, offset);
     line.hear().expect("the child's answer");
+    let mut bytes = pattern(LEN, 8);
     let packed: Vec<u8> = bytes.iter().copied().step_by(2).collect();
     bytes[LEN / 2..].copy_from_slice(&packed);
-    assert!(rig.read(&block.span()) == bytes, "what the child has written");
+    assert!(rig.read(block) == bytes, "what the child has written");
     assert!(child.wait().expect("a child").success());
+}
+
+pub(crate) fn an_exported_arena_is_the_same_memory(rig: &Rig) {
+    let block = rig.filled(&pattern(LEN, 8));
+    is_found(rig, block.arena(), block.offset(), &block.span());
+}
+
+/// What is adopted starts somewhere in what its maker has allocated.
+pub(crate) fn adopted_memory_is_the_same_memory_elsewhere(rig: &Rig) {
+    let bytes = [&pattern(1000, 1)[..], &pattern(LEN, 8)].concat();
+    let block = rig.filled(&bytes);
+    let (address, memory) = (block.address() + 1000, block.span().part(1000..1000 + LEN as u64));
+    // SAFETY: the bytes lie within the block, which the guard keeps, and which nobody else uses while the buffer is there.
+    let adopted = unsafe { DeviceBufferMut::<u8>::from_raw_parts(&rig.device, address, LEN, block) };
+    let adopted = adopted.expect("it is memory of the device").freeze();
+    assert_eq!((adopted.arena().len(), adopted.offset()), (LEN as u64, 0));
+    is_found(rig, adopted.arena(), adopted.offset(), &memory.expect("it lies within"));
 }
 
 fn export(rig: &Rig, line: &Line) {
     let block = rig.filled(&pattern(LEN, 9));
-    let exported = block.arena().export().expect("a descriptor");
-    line.say([block.arena().len(), block.offset(), 0], Some(&exported));
+    say_arena(line, block.arena(), block.offset());
 }
 
 fn identity(rig: &Rig) -> [u64; 3] {
@@ -94,9 +127,8 @@ pub(crate) fn a_device_is_the_same_in_all_processes(rig: &Rig) {
 
 pub(crate) fn an_arena_outlives_its_exporter(rig: &Rig) {
     let (mut child, line) = start(rig.kind, "export");
-    let ([len, offset, _], descriptor) = line.hear().expect("the child's arena");
+    let (arena, offset) = hear_arena(rig, &line);
     assert!(child.wait().expect("a child").success());
-    let arena = rig.device.import(descriptor.expect("a descriptor"), len).expect("it is an arena");
     let theirs = arena.part(offset..offset + LEN as u64).expect("it lies within");
     let again = arena.export().expect_err("its maker exports it");
     assert!(again.to_string().contains("it was imported"), "{again}");
@@ -116,7 +148,9 @@ pub(crate) fn a_host_that_touches_device_memory_is_ended(rig: &Rig) {
 
 pub(crate) fn what_is_no_arena_is_not_imported(rig: &Rig) {
     let file = std::fs::File::open(std::env::current_exe().expect("this program")).expect("a file");
-    let refused = rig.device.import(file.into(), 4096).map(drop);
+    let refused = rig.device.import(MemoryHandle::descriptor(file.into(), 4096)).map(drop);
+    assert!(matches!(refused, Err(DeviceError::Import { .. })), "{refused:?}");
+    let refused = rig.device.import(MemoryHandle::Name([0; MemoryHandle::NAME_BYTES], 4096)).map(drop);
     assert!(matches!(refused, Err(DeviceError::Import { .. })), "{refused:?}");
 }
 

@@ -30,8 +30,9 @@ use crate::transfer::device::{continue_later, sender};
 #[cfg(feature = "cuda")]
 pub use chare_device::Cuda;
 pub use chare_device::{
-    Arena, Bell, Block, Choice, Device, DeviceBuffer, DeviceBufferMut, DeviceError, Event, Facts, Faults,
-    Info, Landed, Leg, Method, Model, Passed, Pinned, Priority, Software, Span, Stream, Uuid, Way,
+    AdoptedMemory, Arena, Bell, Block, Choice, Device, DeviceBuffer, DeviceBufferMut, DeviceError, Event,
+    Exported, Facts, Faults, Info, Landed, Leg, MemoryHandle, Method, Model, Passed, Pinned, Priority,
+    Software, Span, Stream, Uuid, Way,
 };
 
 /// The device of the PE that runs this. Opens it, if no PE of the process has asked before: for CUDA that may take a second.

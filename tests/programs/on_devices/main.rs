@@ -13,11 +13,11 @@ mod registered;
 mod trouble;
 
 use case::Case;
-use chare::devices::{DeviceChoice, Faults, Software};
+use chare::devices::{AdoptedMemory, DeviceChoice, Faults, Software};
 use chare::prelude::*;
 use chare::{DeviceBuffer, Program};
 use chare_examples::start;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use many::ToMany;
 use peer::PeerProxy;
 use registered::Shared;
@@ -44,9 +44,20 @@ struct Options {
     /// One of how many commands finds its device lost
     #[arg(long)]
     lose: Option<NonZeroU32>,
+    /// Send memory that the program has adopted, which was made so that others find it in this way
+    #[arg(long, value_enum)]
+    adopted: Option<Adopted>,
     /// Have the devices measured first, so that their models choose
     #[arg(long)]
     measure: bool,
+}
+
+/// How the memory was made that the program adopts.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum Adopted {
+    Descriptors,
+    Named,
+    Private,
 }
 
 impl Options {
@@ -55,7 +66,12 @@ impl Options {
         let usual = Software::default();
         let special = Software {
             pinned_bytes: self.pinned.unwrap_or(usual.pinned_bytes),
-            is_registrable: !self.staged,
+            is_registrable: !self.staged && self.adopted.is_none(),
+            adopted: match self.adopted {
+                Some(Adopted::Named) => AdoptedMemory::Named,
+                Some(Adopted::Private) => AdoptedMemory::Private,
+                Some(Adopted::Descriptors) | None => AdoptedMemory::Descriptors,
+            },
             faults: self.lose.map_or_else(Faults::default, |lose| Faults {
                 lose: Some(lose),
                 seed: 11,
@@ -150,6 +166,9 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     let options: Options = start::parse(program.arguments());
+    if options.adopted.is_some() {
+        peer::adopt_all();
+    }
     let program = match options.device() {
         Some(device) => program.device(device),
         None => program,

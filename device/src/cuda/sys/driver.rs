@@ -10,7 +10,7 @@
 #![expect(clippy::too_many_arguments, reason = "calls have the arguments of the driver")]
 
 use cudarc::driver::sys::{
-    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUipcMemHandle,
     CUmemAccessDesc, CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationProp,
     CUmemGenericAllocationHandle, CUmemRangeHandleType, CUmodule, CUpointer_attribute, CUresult, CUstream,
     CUstreamCallback, CUuuid,
@@ -102,18 +102,23 @@ calls! {
     fn cuGetErrorName(error: u32 as CUresult, text: *mut *const c_char);
     fn cuGetErrorString(error: u32 as CUresult, text: *mut *const c_char);
     fn cuInit(flags: c_uint);
+    fn cuIpcCloseMemHandle(place: CUdeviceptr);
+    fn cuIpcGetMemHandle(name: *mut CUipcMemHandle, place: CUdeviceptr);
+    fn cuIpcOpenMemHandle_v2(place: *mut CUdeviceptr, name: CUipcMemHandle, flags: c_uint);
     fn cuLaunchKernel(kernel: CUfunction, grid_dim_x: c_uint, grid_dim_y: c_uint, grid_dim_z: c_uint, block_dim_x: c_uint, block_dim_y: c_uint, block_dim_z: c_uint, shared_mem_bytes: c_uint, stream: CUstream, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
     fn cuMemAddressFree(place: CUdeviceptr, size: usize);
     fn cuMemAddressReserve(place: *mut CUdeviceptr, size: usize, alignment: usize, near: CUdeviceptr, flags: c_ulonglong);
     fn cuMemCreate(handle: *mut CUmemGenericAllocationHandle, size: usize, properties: *const CUmemAllocationProp, flags: c_ulonglong);
     fn cuMemExportToShareableHandle(shareable_handle: *mut c_void, handle: CUmemGenericAllocationHandle, handle_type: CUmemAllocationHandleType, flags: c_ulonglong);
     fn cuMemFreeHost(start: *mut c_void);
+    fn cuMemGetAddressRange_v2(start: *mut CUdeviceptr, size: *mut usize, place: CUdeviceptr);
     fn cuMemGetAllocationGranularity(granularity: *mut usize, properties: *const CUmemAllocationProp, option: CUmemAllocationGranularity_flags);
     fn cuMemGetHandleForAddressRange(handle: *mut c_void, place: CUdeviceptr, size: usize, handle_type: CUmemRangeHandleType, flags: c_ulonglong);
     fn cuMemHostAlloc(start: *mut *mut c_void, bytes: usize, flags: c_uint);
     fn cuMemImportFromShareableHandle(handle: *mut CUmemGenericAllocationHandle, os_handle: *mut c_void, sh_handle_type: CUmemAllocationHandleType);
     fn cuMemMap(place: CUdeviceptr, size: usize, offset: usize, handle: CUmemGenericAllocationHandle, flags: c_ulonglong);
     fn cuMemRelease(handle: CUmemGenericAllocationHandle);
+    fn cuMemRetainAllocationHandle(handle: *mut CUmemGenericAllocationHandle, place: *mut c_void);
     fn cuMemSetAccess(place: CUdeviceptr, size: usize, desc: *const CUmemAccessDesc, count: usize);
     fn cuMemUnmap(place: CUdeviceptr, size: usize);
     fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream);

@@ -11,7 +11,10 @@ mod primary;
 mod stream;
 
 pub(super) use code::Code;
-pub(super) use memory::{HostMemory, Memory, owner_of};
+pub(super) use memory::{
+    HostMemory, Memory, Name, allocation_at, close_name, descriptor_at, name_at, open_name, owner_of,
+    shared_by,
+};
 pub(super) use module::{Function, Module};
 pub(super) use primary::{Primary, load};
 pub(super) use stream::{Event, Stream};

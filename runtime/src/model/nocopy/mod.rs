@@ -48,7 +48,7 @@ pub(crate) use descriptor::{
 };
 pub(crate) use device::{
     DeviceFilled, DeviceFrame, DeviceRefusal, DeviceWay, GivenMemory, LeavingDevice, MappedDevice,
-    OutgoingDevice, PostedDevice, RemoteDevice,
+    NamedMemory, OutgoingDevice, PostedDevice, RemoteDevice,
 };
 pub use device::{
     DeviceLanding, DevicePosted, DeviceReceived, DeviceSourceHandle, DeviceTargetHandle, DeviceTransferError,

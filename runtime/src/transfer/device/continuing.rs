@@ -65,7 +65,9 @@ pub(super) fn past_uses(
             if let Err(cause) = passed {
                 not_past(node, &release, cause);
             }
-            drop(release);
+            // A stream that is asked whether it is past a use lets go of the memory: nobody else may ask.
+            let _ = uses.are_over();
+            drop((uses, release));
         });
     }
 }

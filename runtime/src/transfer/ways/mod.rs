@@ -542,6 +542,15 @@ pub(crate) fn short_of_device(
     (bytes > 0 && bytes <= room_bytes && is_short()).then_some(DEVICE_SHORT)
 }
 
+/// Fewer bytes of adopted memory go by way of the host: each time, their allocations are mapped and unmapped, which takes a driver about a
+/// hundred microseconds, as the way by the host takes for these bytes. An estimate.
+const ADOPTED_MAPPED_BYTES_MIN: usize = 1 << 20;
+
+/// Whether memory of a device is shown to who could map it: what the device has allocated is mapped once.
+pub(crate) fn is_worth_mapping(bytes: usize, is_adopted: bool) -> bool {
+    !is_adopted || bytes >= ADOPTED_MAPPED_BYTES_MIN
+}
+
 /// The way of so many bytes of a device of another process, or of another device, to one of this process. `is_copied` says whether they are
 /// copied also where they are mapped, `is_shared` whether the receiver's device maps them and the kernel copies between the processes, `pulls` whether a step takes no longer than chunks, `is_direct` whether the network registers memory of both.
 pub(crate) fn across_devices(

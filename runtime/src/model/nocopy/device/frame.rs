@@ -55,16 +55,26 @@ pub(crate) enum DeviceWay {
     Direct,
 }
 
+/// How memory of a device is named to other processes of the host: descriptors by their numbers in the owner's.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) enum NamedMemory {
+    /// An arena of the owner's device, and its bytes. It stays as long as that process, and so does its descriptor.
+    Arena { descriptor: i32, bytes: u64 },
+    /// Memory that the owner's program has adopted: a descriptor of each of its allocations, and their bytes. It is there for this loan.
+    Allocations(Vec<(i32, u64)>),
+    /// The same: an allocation by the driver's name, and its bytes. Nobody may have it mapped when the loan is over.
+    Named { name: Vec<u8>, bytes: u64 },
+}
+
 /// Memory of a device that another process of the host, or another device of the process, can map.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct MappedDevice {
     /// Which device's it is.
     pub(crate) uuid: [u8; 16],
-    /// The owner's process, and the descriptor of the arena there.
+    /// The owner's process.
     pub(crate) process: i32,
-    pub(crate) descriptor: i32,
-    pub(crate) arena_bytes: u64,
-    /// Where the buffer lies in the arena.
+    pub(crate) memory: NamedMemory,
+    /// Where the buffer lies in that memory.
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
     /// What is meant of the buffer, if not all of it.

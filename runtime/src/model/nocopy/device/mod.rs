@@ -14,7 +14,7 @@ mod received;
 mod refusal;
 mod sending;
 
-pub(crate) use frame::{DeviceFrame, DeviceWay, GivenMemory, MappedDevice};
+pub(crate) use frame::{DeviceFrame, DeviceWay, GivenMemory, MappedDevice, NamedMemory};
 pub(crate) use handle::RemoteDevice;
 pub use handle::{DeviceSourceHandle, DeviceTargetHandle};
 pub use landing::DeviceLanding;

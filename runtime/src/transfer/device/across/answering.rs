@@ -8,6 +8,7 @@ use crate::node::Node;
 use crate::node::devices::Lent;
 use crate::transfer::device::continuing::{continue_later, lend};
 use crate::transfer::take::gathering::Failure;
+use crate::transfer::ways;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ pub(in crate::transfer::device) fn given(
 /// # Errors
 /// A token that is not out, in words.
 pub(in crate::transfer::device) fn done(node: &Arc<Node>, token: Token) -> Result<(), String> {
+    node.devices.sharing.end_loan(token);
     let leaving = node.devices.lent.take_back(token);
     direct::end(node, token, leaving.ok_or_else(|| not_out(token))?);
     Ok(())
@@ -53,8 +55,8 @@ pub(in crate::transfer::device) fn asked(
 ) -> Result<(), String> {
     // It was refused, if it is asked for once more.
     direct::end(node, token, ());
+    node.devices.sharing.end_loan(token);
     let possible = |lent: &Lent| way_of(node, to.0, &lent.leaving, way);
-    let wanted = way;
     let way = node.devices.lent.look(token, possible).ok_or_else(|| not_out(token))?;
     let lent = match way {
         DeviceWay::Chunks => node.devices.lent.take_back(token),
@@ -68,14 +70,11 @@ pub(in crate::transfer::device) fn asked(
         release.take(bytes);
     }
     let is_adopted = leaving.buffer.arena().is_adopted();
-    if is_adopted && wanted == DeviceWay::Mapped && way == DeviceWay::Chunks {
-        tell_of_adopted(node, bytes, &sender);
-    }
     match way {
         DeviceWay::Mapped => show(node, to, (token, bytes), Lent { leaving, sender, is_registered }),
         DeviceWay::Direct => direct::show(node, to, (token, leaving), move |node| {
             if is_adopted {
-                tell_of_adopted(node, bytes, &sender);
+                tell_of_adopted(node, bytes, &sender, "the network cannot register it");
             }
             if let Err(cause) = asked(node, to, token, bytes, DeviceWay::Chunks) {
                 Failure::Words(cause).end(node, format!("sending a device buffer of {sender} to {}", to.0));
@@ -91,8 +90,8 @@ pub(in crate::transfer::device) fn asked(
 }
 
 /// Tells, once, that adopted memory goes a longer way than other memory would.
-pub(super) fn tell_of_adopted(node: &Node, bytes: u64, sender: &str) {
-    if let Some(warning) = node.devices.sharing.tell_of_adopted(bytes, sender) {
+pub(super) fn tell_of_adopted(node: &Node, bytes: u64, sender: &str, cause: &str) {
+    if let Some(warning) = node.devices.sharing.tell_of_adopted(bytes, sender, cause) {
         node.network.warn(warning);
     }
 }
@@ -101,8 +100,7 @@ pub(super) fn tell_of_adopted(node: &Node, bytes: u64, sender: &str) {
 fn way_of(node: &Node, peer: NodeId, leaving: &LeavingDevice, wanted: DeviceWay) -> DeviceWay {
     let is_possible = match wanted {
         DeviceWay::Chunks => true,
-        // Nobody here can export memory that was adopted.
-        DeviceWay::Mapped => !leaving.buffer.arena().is_adopted(),
+        DeviceWay::Mapped => ways::is_worth_mapping(leaving.bytes(), leaving.buffer.arena().is_adopted()),
         DeviceWay::Direct => direct::serves(node, peer, leaving.buffer.device()),
     };
     if is_possible { wanted } else { DeviceWay::Chunks }
@@ -130,10 +128,18 @@ fn show(node: &Arc<Node>, to: (NodeId, Token), (token, bytes): (Token, u64), len
             return fail(node, cause.into());
         }
         let named = node.devices.sharing.name(&buffer, layout.as_ref(), &sender);
+        if let Err(cause) = &named
+            && buffer.arena().is_adopted()
+        {
+            tell_of_adopted(node, bytes, &sender, &cause.to_string());
+        }
         // Before anybody can say that the buffer is free: its owner may want to be the only one who has it.
         drop((buffer, layout));
         let said = match named {
-            Ok(named) => {
+            Ok((named, handle)) => {
+                if let Some(handle) = handle {
+                    node.devices.sharing.keep(token, handle);
+                }
                 let given = GivenMemory::Mapped(named);
                 send(node, to.0, DeviceFrame::Given { transfer: to.1, given })
             }

@@ -3,16 +3,17 @@
 
 #![expect(unsafe_code, reason = "uses memory of a device that somebody else has lent")]
 
+use super::answering::tell_of_adopted;
 use super::outflow::in_chunks;
 use super::room::Room;
 use super::saying::send_done;
-use crate::model::nocopy::{Arrived, LeavingDevice, Lender, MappedDevice, Release, ToldLayout};
+use crate::model::nocopy::{Arrived, LeavingDevice, Lender, MappedDevice, NamedMemory, Release, ToldLayout};
 use crate::node::Node;
 use crate::transfer::copy::laid_out::in_words;
 use crate::transfer::device::continuing::{continue_later, past_uses};
 use crate::transfer::device::within;
 use crate::transfer::take::gathering::{Failure, Finish, Plan};
-use chare_device::DeviceBuffer;
+use chare_device::{Arena, Device, DeviceBuffer};
 use chare_layout::Raw;
 use std::fmt;
 use std::sync::Arc;
@@ -64,12 +65,24 @@ pub(super) fn pull(
         if let Err(cause) = passed {
             return finish(node, Err(cause.into()));
         }
-        let named = match node.devices.sharing.name(&buffer, layout.as_ref(), "a PE of this node") {
+        let (named, handle) = match node.devices.sharing.name(&buffer, layout.as_ref(), "a PE of this node") {
             Ok(named) => named,
             Err(cause) if cause.is_lost() => return finish(node, Err(cause.into())),
-            Err(_) => return in_chunks(node, (buffer, layout), room, finish),
+            Err(cause) => {
+                if buffer.arena().is_adopted() {
+                    let bytes = room.bytes() as u64;
+                    tell_of_adopted(node, bytes, "a PE of this node", &cause.to_string());
+                }
+                return in_chunks(node, (buffer, layout), room, finish);
+            }
         };
-        match take(node, Owner::Here(buffer.clone()), &named, room) {
+        let taken = match handle {
+            None => take(node, Owner::Here(buffer.clone()), &named, room),
+            Some(handle) => take_by(node, Owner::Here(buffer.clone()), &named, room, |device| {
+                device.import(handle).map_err(|error| error.to_string())
+            }),
+        };
+        match taken {
             Ok(Plan::Ready(arrived)) => finish(node, Ok(arrived)),
             Ok(Plan::Begin(begin)) => begin(node, finish),
             Ok(Plan::Fetch(_)) => unreachable!("mapped memory is not fetched"),
@@ -87,8 +100,19 @@ pub(super) fn take(
     named: &MappedDevice,
     room: Room,
 ) -> Result<Plan<Arrived>, NotTaken> {
+    take_by(node, owner, named, room, |device| node.devices.sharing.map(device, named))
+}
+
+/// As [`take`], where `map` maps the memory for the room's device.
+fn take_by(
+    node: &Arc<Node>,
+    owner: Owner,
+    named: &MappedDevice,
+    room: Room,
+    map: impl FnOnce(&Device) -> Result<Arena, String>,
+) -> Result<Plan<Arrived>, NotTaken> {
     let Some(device) = room.device().cloned() else { return Err(NotTaken::Unmapped(room)) };
-    let arena = match node.devices.sharing.map(&device, named) {
+    let arena = match map(&device) {
         Ok(arena) => arena,
         Err(_) => return Err(NotTaken::Unmapped(room)),
     };
@@ -114,6 +138,10 @@ pub(super) fn take(
         }
         Owner::Here(buffer) => drop(buffer),
     });
+    if matches!(named.memory, NamedMemory::Named { .. }) {
+        // Its owner may free it when it has been told.
+        arena.keep(Arc::clone(&release));
+    }
     let over = past_uses(node, device.clone(), release);
     // SAFETY: the owner writes its buffer again when it has been told, which is when the uses are over; what was written before, its
     // streams were past when it named the memory.

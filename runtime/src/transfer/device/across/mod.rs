@@ -126,12 +126,8 @@ pub(in crate::transfer::device) fn plan(
 fn is_pulled(node: &Node, buffer: &DeviceBuffer<u8>, room: &Room) -> bool {
     let owner = buffer.device().info();
     let reaches = room.device().is_some_and(|device| device.reaches(owner.uuid));
-    let is_adopted = buffer.arena().is_adopted();
-    if reaches && is_adopted {
-        let who = format!("{}, which sent it within {}", sender(), node.id);
-        answering::tell_of_adopted(node, room.bytes() as u64, &who);
-    }
-    let is_mapped = reaches && owner.is_exportable && !is_adopted;
+    let is_worth_mapping = ways::is_worth_mapping(room.bytes(), buffer.arena().is_adopted());
+    let is_mapped = reaches && owner.is_exportable && is_worth_mapping;
     let pulls = || room.pulls(node, &[legs::HERE]);
     ways::across_devices(room.bytes(), true, is_mapped, pulls, || false).way == Way::DeviceMapped
 }
