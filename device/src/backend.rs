@@ -66,16 +66,33 @@ pub(crate) struct Step {
     pub(crate) to: Span,
 }
 
-/// Rows of equal length, at equal distances on either side.
+/// Planes of rows of equal length, all at equal distances on either side.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows {
+    /// Rows of a plane.
     pub(crate) count: u64,
     /// Bytes of a row.
     pub(crate) bytes: u64,
-    /// Bytes from one row to the next in the source, no less than a row has.
-    pub(crate) source: u64,
-    /// The same in the target.
-    pub(crate) target: u64,
+    pub(crate) planes: u64,
+    pub(crate) source: Pitch,
+    pub(crate) target: Pitch,
+}
+
+/// Where the rows of one side stand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pitch {
+    /// Bytes from one row to the next, no less than a row has.
+    pub(crate) row: u64,
+    /// Such distances from one plane to the next, no less than a plane has rows.
+    pub(crate) rows: u64,
+}
+
+impl Rows {
+    /// Bytes between the first byte of a side and the end of its last row.
+    pub(crate) fn extent(&self, side: Pitch) -> u64 {
+        let rows = self.planes.saturating_sub(1) * side.rows + self.count.saturating_sub(1);
+        rows * side.row + self.bytes
+    }
 }
 
 /// Commands in their order. None of these waits. The memory of spans is kept until the command is over. When the queue is dropped,
@@ -120,6 +137,9 @@ pub(crate) trait Queue: Send + Sync {
     /// Has a signal fire when all before is done.
     fn record(&self) -> Result<Arc<dyn Signal>, DeviceError>;
 
+    /// As [`record`](Self::record), by a signal that knows when it has fired.
+    fn stamp(&self) -> Result<Arc<dyn Signal>, DeviceError>;
+
     /// Has all that follows wait for a signal of this device.
     fn wait(&self, signal: &Arc<dyn Signal>) -> Result<(), DeviceError>;
 
@@ -155,4 +175,7 @@ pub(crate) fn sleep_until_done(queue: &(impl Queue + ?Sized)) -> Result<(), Devi
 pub(crate) trait Signal: Any + Send + Sync {
     /// Whether it has fired. If so, commands before it no longer keep their memory.
     fn is_complete(&self) -> Result<bool, DeviceError>;
+
+    /// Nanoseconds on the device between an earlier signal and this one, both of them stamps of one device that have fired.
+    fn nanoseconds_since(&self, earlier: &dyn Signal) -> Result<u64, DeviceError>;
 }

@@ -33,6 +33,11 @@ impl Event {
         self.signal.is_complete()
     }
 
+    /// Nanoseconds on the device from an earlier point to this one, both of which the device is past; for [stamps](crate::Stream::stamp) of it.
+    pub(crate) fn nanoseconds_since(&self, earlier: &Self) -> Result<u64, DeviceError> {
+        self.signal.nanoseconds_since(&*earlier.signal)
+    }
+
     /// Whether both are the same point.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.signal, &other.signal)

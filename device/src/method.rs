@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "gives copies and steps whose callers promise what no type can")]
 
-use crate::backend::Rows;
+use crate::backend::{Pitch, Rows};
 use crate::device::Device;
 use crate::memory::span::Span;
 use crate::stream::{Lanes, Stream};
@@ -18,8 +18,8 @@ pub enum Method {
     OneShot,
     /// A step within the device, and one copy; takes device memory for as many bytes until it is over. Where there is none, as [`OneShot`](Self::OneShot).
     Packed,
-    /// One copy of two dimensions for each innermost loop of the plan. Rows that overlap, or that stand too far apart for the device, are
-    /// copied as [`Blocks`](Self::Blocks).
+    /// One copy of two dimensions for each innermost loop of the plan, or of three for the two innermost ones where planes stand at whole rows.
+    /// Rows that overlap, or that stand too far apart for the device, are copied as [`Blocks`](Self::Blocks).
     Rows,
     /// A copy for each block.
     Blocks,
@@ -91,17 +91,20 @@ impl Method {
             Self::Rows | Self::Blocks => {
                 let mut given = Ok(());
                 plan.for_each_copy(&mut |Copies { source, target, block, loops, .. }| {
-                    let (outer, row) = match loops.split_last() {
-                        Some((inner, outer)) if self == Self::Rows && are_rows(inner, block) => {
-                            (outer, *inner)
+                    let one = Pair { count: 1, source: 0, target: 0 };
+                    let (outer, plane, row) = match loops {
+                        [outer @ .., plane, row] if self == Self::Rows && are_planes(plane, row, block) => {
+                            (outer, *plane, *row)
                         }
-                        _ => (loops, Pair { count: 1, source: 0, target: 0 }),
+                        [outer @ .., row] if self == Self::Rows && are_rows(row, block) => (outer, one, *row),
+                        _ => (loops, one, one),
                     };
                     for_each_place((source, target), outer, &mut |(source, target)| {
                         if given.is_ok() {
                             // SAFETY: the caller's promise, for rows that the plan selects.
-                            given =
-                                unsafe { copy_rows(lanes.copies, (from, source), (to, target), block, row) };
+                            given = unsafe {
+                                copy_rows(lanes.copies, (from, source), (to, target), block, (plane, row))
+                            };
                         }
                     });
                 });
@@ -152,6 +155,17 @@ pub(crate) fn are_rows(row: &Pair, block: u64) -> bool {
         .all(|stride| stride <= ROW_STRIDE_MAX && u64::try_from(stride).is_ok_and(|stride| stride >= block))
 }
 
+/// Whether one copy of three dimensions takes the blocks of two loops: planes stand at whole rows, and share none.
+pub(crate) fn are_planes(plane: &Pair, row: &Pair, block: u64) -> bool {
+    let sides = [(plane.source, row.source), (plane.target, row.target)];
+    are_rows(row, block)
+        && sides.into_iter().all(|(plane, stride)| {
+            stride > 0
+                && plane % stride == 0
+                && u64::try_from(plane / stride).is_ok_and(|rows| rows >= row.count)
+        })
+}
+
 /// # Safety
 /// As for [`Stream::copy`].
 unsafe fn copy_rows(
@@ -159,18 +173,22 @@ unsafe fn copy_rows(
     (from, source): (&Span, i64),
     (to, target): (&Span, i64),
     bytes: u64,
-    row: Pair,
+    (plane, row): (Pair, Pair),
 ) -> Result<(), DeviceError> {
-    let part = |of: &Span, at: i64, stride: i64| {
-        let behind = at as u64 + row.count.saturating_sub(1) * stride as u64 + bytes;
-        of.part(at as u64..behind)
+    let pitch = |plane: i64, row: i64| Pitch { row: row as u64, rows: (plane / row.max(1)) as u64 };
+    let rows = Rows {
+        count: row.count,
+        bytes,
+        planes: plane.count,
+        source: pitch(plane.source, row.source),
+        target: pitch(plane.target, row.target),
     };
-    let (from, to) = (part(from, source, row.source)?, part(to, target, row.target)?);
-    if row.count == 1 {
+    let part = |of: &Span, at: i64, side| of.part(at as u64..at as u64 + rows.extent(side));
+    let (from, to) = (part(from, source, rows.source)?, part(to, target, rows.target)?);
+    if rows.planes * rows.count == 1 {
         // SAFETY: the caller's promise.
         return unsafe { on.copy(&from, &to) };
     }
-    let rows = Rows { count: row.count, bytes, source: row.source as u64, target: row.target as u64 };
     // SAFETY: the caller's promise; the spans begin with the first row and end with the last.
     unsafe { on.copy_rows(rows, &from, &to) }
 }
@@ -181,5 +199,53 @@ fn for_each_place((source, target): (i64, i64), loops: &[Pair], call: &mut dyn F
     for step in 0..outer.count as i64 {
         let places = (source + step * outer.source, target + step * outer.target);
         for_each_place(places, rest, call);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_stand_at_whole_rows_and_share_none() {
+        let pair = |count, stride| Pair { count, source: stride, target: stride };
+        let row = pair(10, 32);
+        for (stride, expected) in
+            [(320, true), (352, true), (330, false), (288, false), (32, false), (-320, false)]
+        {
+            assert_eq!(are_planes(&pair(5, stride), &row, 24), expected, "{stride}");
+        }
+        assert!(!are_planes(&pair(5, 320), &pair(10, 16), 24), "rows overlap");
+        assert!(!are_planes(&pair(5, 0), &pair(10, 0), 0), "they are nowhere");
+    }
+
+    /// A box of a field of three dimensions: one start of an engine.
+    #[cfg(feature = "sim")]
+    #[test]
+    fn a_box_is_one_copy_and_rows_that_stand_apart_one_for_each_plane() {
+        use crate::buffer::exclusive::DeviceBufferMut;
+        use crate::software::Software;
+        use crate::software::virtual_time::{DeviceSpeeds, VirtualTime};
+        use crate::words::info::Priority;
+        use chare_layout::{LayoutError, Raw};
+        use std::time::Duration;
+
+        let copy = Duration::from_micros(100);
+        let launch = Duration::ZERO;
+        let speeds = DeviceSpeeds { launch, copy, outward: 1_000_000_000, ..DeviceSpeeds::default() };
+        let device = Software::default().open_within(&VirtualTime::new(speeds, || 0, |_| ()), 0, 0);
+        let stream = device.stream(Priority::Normal).expect("a stream");
+        let source = DeviceBufferMut::<u8>::new(&device, 100_000).expect("it has room").freeze();
+        let time_of = |plane: i64| -> Result<u64, LayoutError> {
+            let layout = Raw::bytes_of(100)?.hvector(10, 1, 200)?.hvector(5, 1, plane)?;
+            let plan = Arc::new(Plan::pack(&layout)?);
+            let began = stream.stamp().expect("an event");
+            source.stage_by(Method::Rows, &stream, &plan).expect("it has room");
+            let over = stream.stamp().expect("an event");
+            stream.finish().expect("it is not lost");
+            Ok(over.nanoseconds_since(&began).expect("both have fired"))
+        };
+        assert_eq!(time_of(4_000), Ok(100_000 + 5_000));
+        assert_eq!(time_of(4_100), Ok(5 * (100_000 + 1_000)));
     }
 }

@@ -178,6 +178,11 @@ impl Stream {
         Ok(Event::new(&self.owner, self.queue.record()?))
     }
 
+    /// An event that says when it was complete, by the device's own time.
+    pub(crate) fn stamp(&self) -> Result<Event, DeviceError> {
+        Ok(Event::new(&self.owner, self.queue.stamp()?))
+    }
+
     /// Has the stream wait for the event of another one before it goes on. The caller does not wait.
     ///
     /// # Errors

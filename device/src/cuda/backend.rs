@@ -50,6 +50,7 @@ impl CudaBackend {
             uuid: Uuid(facts.uuid),
             memory_bytes: memory_bytes.min(facts.memory_bytes),
             pinned_bytes,
+            driver: Some(facts.driver),
             copy_engines: facts.copy_engines,
             is_exportable: facts.has_descriptors,
             is_registrable: facts.is_registrable,

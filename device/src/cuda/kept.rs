@@ -20,6 +20,8 @@ const BATCH: usize = 64;
 pub(crate) struct Kept {
     state: Mutex<State>,
     events: Arc<Spares<Event>>,
+    /// Those that know when they were.
+    stamps: Arc<Spares<Event>>,
 }
 
 /// What a stream is past.
@@ -46,6 +48,13 @@ impl Kept {
     /// Records an event behind all that was given to `stream`.
     pub(crate) fn record(&self, stream: &Stream) -> Result<Arc<Spare<Event>>, Code> {
         self.state.lock().close(stream, &self.events)
+    }
+
+    /// Records an event that knows when it was.
+    pub(crate) fn stamp(&self, stream: &Stream) -> Result<Arc<Spare<Event>>, Code> {
+        let event = Arc::new(self.stamps.take(Event::timed)?);
+        stream.record(&event)?;
+        Ok(event)
     }
 
     /// Lets go of what the stream is past.

@@ -8,7 +8,8 @@ use crate::cuda::kept::Kept;
 use crate::cuda::kernels::{Kernels, at, gathered};
 use crate::cuda::mapped::Mapped;
 use crate::cuda::signal::CudaSignal;
-use crate::cuda::sys::{Code, Stream};
+use crate::cuda::spares::Spare;
+use crate::cuda::sys::{Code, Event, Stream};
 use crate::launch::Launches;
 use crate::memory::mapping::Mapping;
 use crate::memory::span::Span;
@@ -99,6 +100,17 @@ impl CudaQueue {
         })
     }
 
+    /// The signal of an event that is recorded now.
+    fn signal(
+        &self,
+        record: impl FnOnce(&Kept, &Stream) -> Result<Arc<Spare<Event>>, Code>,
+    ) -> Result<Arc<dyn Signal>, DeviceError> {
+        self.context.enter()?;
+        let event = record(&self.kept, &self.stream);
+        let event = event.map_err(|code| self.context.fault("recording an event", code))?;
+        Ok(Arc::new(CudaSignal { event, kept: Arc::clone(&self.kept), context: Arc::clone(&self.context) }))
+    }
+
     /// The stream of calls, in the context that was entered.
     fn calls(&self) -> Result<&Stream, Code> {
         if let Some(calls) = self.calls.get() {
@@ -148,10 +160,11 @@ impl Queue for CudaQueue {
     }
 
     fn record(&self) -> Result<Arc<dyn Signal>, DeviceError> {
-        self.context.enter()?;
-        let event = self.kept.record(&self.stream);
-        let event = event.map_err(|code| self.context.fault("recording an event", code))?;
-        Ok(Arc::new(CudaSignal { event, kept: Arc::clone(&self.kept), context: Arc::clone(&self.context) }))
+        self.signal(Kept::record)
+    }
+
+    fn stamp(&self) -> Result<Arc<dyn Signal>, DeviceError> {
+        self.signal(Kept::stamp)
     }
 
     fn wait(&self, signal: &Arc<dyn Signal>) -> Result<(), DeviceError> {

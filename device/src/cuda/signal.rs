@@ -6,6 +6,7 @@ use crate::cuda::kept::Kept;
 use crate::cuda::spares::Spare;
 use crate::cuda::sys::Event;
 use crate::words::error::DeviceError;
+use std::any::Any;
 use std::sync::Arc;
 
 /// Fields are dropped in this order: the context is the last.
@@ -25,6 +26,14 @@ impl Signal for CudaSignal {
             Ok(is_complete)
         });
         asked.map_err(|code| self.context.fault("asking an event", code))
+    }
+
+    fn nanoseconds_since(&self, earlier: &dyn Signal) -> Result<u64, DeviceError> {
+        let earlier: &dyn Any = earlier;
+        let earlier: &Self = earlier.downcast_ref().expect("both are stamps of one device");
+        self.context.enter()?;
+        let asked = self.event.nanoseconds_since(&earlier.event);
+        asked.map_err(|code| self.context.fault("asking an event when it was", code))
     }
 }
 

@@ -31,6 +31,16 @@ impl Table {
         &self.staged[way as usize][method as usize]
     }
 
+    /// The times of all methods, both ways, and of steps, in an order of their own.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Times> {
+        self.staged.as_flattened().iter().chain([&self.pulled])
+    }
+
+    /// The same, to be written.
+    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Times> {
+        self.staged.as_flattened_mut().iter_mut().chain([&mut self.pulled])
+    }
+
     pub(crate) fn times_mut(&mut self, way: Way, method: Method) -> &mut Times {
         &mut self.staged[way as usize][method as usize]
     }

@@ -4,7 +4,7 @@
 
 #![expect(unsafe_code, reason = "copies between memory of the device, and shows it to closures")]
 
-use crate::backend::{Call, Kernel, Rows, Step};
+use crate::backend::{Call, Kernel, Pitch, Rows, Step};
 use crate::launch::Single;
 use crate::launch::sections::{Job, Loop, Nest, Piece, Section, word_bits};
 use crate::memory::span::Span;
@@ -76,8 +76,10 @@ impl Work {
             }
             Self::CopyRows(rows, from, to) => {
                 let (source, target) = (working_address(&from), working_address(&to));
-                for row in 0..rows.count {
-                    let (skipped, past) = ((row * rows.source) as usize, (row * rows.target) as usize);
+                let places = (0..rows.planes).flat_map(|plane| (0..rows.count).map(move |row| (plane, row)));
+                for (plane, row) in places {
+                    let place = |side: Pitch| ((plane * side.rows + row) * side.row) as usize;
+                    let (skipped, past) = (place(rows.source), place(rows.target));
                     // SAFETY: both spans are mapped as long as they live, and have all rows; who sent the command promised the rest.
                     unsafe {
                         std::ptr::copy_nonoverlapping(

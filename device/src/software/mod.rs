@@ -44,6 +44,8 @@ pub struct Software {
     pub pinned_bytes: u64,
     /// Whether other processes can map its memory, as they can where a driver exports descriptors.
     pub is_exportable: bool,
+    /// The version of a driver that it says it has, so that what it was measured to take is kept as of a device that has one.
+    pub driver: Option<String>,
     /// How the program has allocated the memory that it has adopted.
     pub adopted: AdoptedMemory,
     /// Whether networks can register its memory, as they can that of a device with GPUDirect.
@@ -62,6 +64,7 @@ impl Default for Software {
             memory_bytes: 4 << 30,
             pinned_bytes: 64 << 20,
             is_exportable: true,
+            driver: None,
             adopted: AdoptedMemory::default(),
             is_registrable: true,
             reaches_peers: true,
@@ -94,6 +97,7 @@ impl Software {
             uuid: Uuid(uuid),
             memory_bytes: self.memory_bytes,
             pinned_bytes: self.pinned_bytes,
+            driver: self.driver,
             copy_engines: 0,
             is_exportable: self.is_exportable,
             is_registrable: self.is_registrable,

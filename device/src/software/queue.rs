@@ -145,6 +145,10 @@ impl Queue for SoftwareQueue {
         Ok(signal)
     }
 
+    fn stamp(&self) -> Result<Arc<dyn Signal>, DeviceError> {
+        self.record()
+    }
+
     fn wait(&self, signal: &Arc<dyn Signal>) -> Result<(), DeviceError> {
         let signal: Arc<dyn Any + Send + Sync> = Arc::clone(signal) as _;
         let signal = signal.downcast().expect("streams check whose event it is");

@@ -4,10 +4,13 @@ use crate::words::error::DeviceError;
 use crate::words::info::Info;
 use parking_lot::{Condvar, Mutex};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// What all threads and all handles of a device know of each other.
 pub(crate) struct Shared {
     info: Arc<Info>,
+    /// Where the device's time begins, if it is the machine's.
+    opened: Instant,
     /// Written once, by the thread that loses it; whoever reads it does so for itself alone.
     lost: OnceLock<DeviceError>,
     /// Held for a moment by who fires an event or loses the device, after it has written the word: so nobody looks, then sleeps past
@@ -18,11 +21,22 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(info: Arc<Info>) -> Self {
-        Self { info, lost: OnceLock::new(), waiting: Mutex::default(), changed: Condvar::new() }
+        Self {
+            info,
+            opened: Instant::now(),
+            lost: OnceLock::new(),
+            waiting: Mutex::default(),
+            changed: Condvar::new(),
+        }
     }
 
     pub(crate) fn info(&self) -> &Arc<Info> {
         &self.info
+    }
+
+    /// The device's time, if it is the machine's.
+    pub(crate) fn now_ns(&self) -> u64 {
+        u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// # Errors

@@ -93,7 +93,7 @@ impl DeviceSpeeds {
         };
         match work {
             Work::Copy(from, to) => copy(from, to, from.len()),
-            Work::CopyRows(rows, from, to) => copy(from, to, rows.count * rows.bytes),
+            Work::CopyRows(rows, from, to) => copy(from, to, rows.planes * rows.count * rows.bytes),
             Work::Steps(steps) => {
                 let each = steps.iter().map(|(_, step)| self.time(&step.from, &step.to, step.plan.bytes()));
                 (Engine::Kernels, each.sum())

@@ -30,6 +30,8 @@ pub struct Info {
     pub memory_bytes: u64,
     /// Bytes of pinned memory that staging may take.
     pub pinned_bytes: u64,
+    /// The version of its driver, with which the times change that it takes; none of a device whose times are the machine's.
+    pub driver: Option<String>,
     /// Engines that copy while kernels run.
     pub copy_engines: u32,
     /// Whether other processes of the host can map its memory; else what goes between them is staged in the host's.

@@ -93,8 +93,12 @@ pub(crate) fn rows_are_copied_however_they_stand(rig: &Rig) {
     let bytes = pattern(5000, 6);
     let source = filled(rig, &bytes).freeze();
     let rows = |count, stride| Raw::bytes_of(24).and_then(|row| row.hvector(count, 1, stride));
-    let layouts = || -> Result<[Raw; 4], LayoutError> {
-        Ok([rows(100, 40)?, rows(100, 10)?, rows(50, -30)?.shifted(2000)?, rows(10, 30)?.hvector(5, 1, 700)?])
+    let layouts = || -> Result<Vec<Raw>, LayoutError> {
+        let boxes =
+            [rows(10, 30)?.hvector(5, 1, 600)?, rows(10, 30)?.hvector(5, 1, 300)?.hvector(2, 1, 2000)?];
+        let apart = [rows(10, 30)?.hvector(5, 1, 700)?, rows(10, 300)?.hvector(5, 1, 30)?];
+        let single = [rows(100, 40)?, rows(100, 10)?, rows(50, -30)?.shifted(2000)?];
+        Ok(single.into_iter().chain(apart).chain(boxes).collect())
     };
     for layout in layouts().expect("it fits") {
         let plan = Arc::new(Plan::pack(&layout).expect("it fits"));

@@ -10,10 +10,10 @@
 #![expect(clippy::too_many_arguments, reason = "calls have the arguments of the driver")]
 
 use cudarc::driver::sys::{
-    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUipcMemHandle,
-    CUmemAccessDesc, CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemRangeHandleType, CUmodule, CUpointer_attribute, CUresult, CUstream,
-    CUstreamCallback, CUuuid,
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
+    CUipcMemHandle, CUmemAccessDesc, CUmemAllocationGranularity_flags, CUmemAllocationHandleType,
+    CUmemAllocationProp, CUmemGenericAllocationHandle, CUmemRangeHandleType, CUmodule, CUpointer_attribute,
+    CUresult, CUstream, CUstreamCallback, CUuuid,
 };
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void};
@@ -97,6 +97,7 @@ calls! {
     fn cuDriverGetVersion(driver_version: *mut c_int);
     fn cuEventCreate(event: *mut CUevent, flags: c_uint);
     fn cuEventDestroy_v2(event: CUevent);
+    fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent);
     fn cuEventQuery(event: CUevent);
     fn cuEventRecord(event: CUevent, stream: CUstream);
     fn cuGetErrorName(error: u32 as CUresult, text: *mut *const c_char);
@@ -122,6 +123,7 @@ calls! {
     fn cuMemSetAccess(place: CUdeviceptr, size: usize, desc: *const CUmemAccessDesc, count: usize);
     fn cuMemUnmap(place: CUdeviceptr, size: usize);
     fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream);
+    fn cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: CUstream);
     fn cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream);
     fn cuMemsetD8Async(dst_device: CUdeviceptr, byte: c_uchar, bytes: usize, stream: CUstream);
     fn cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char);

@@ -47,6 +47,8 @@ pub(crate) struct Facts {
     pub(crate) name: String,
     pub(crate) uuid: [u8; 16],
     pub(crate) memory_bytes: u64,
+    /// The driver's version of CUDA, as it says it.
+    pub(crate) driver: String,
     pub(crate) copy_engines: u32,
     /// Whether networks reach its memory by dma-bufs, and its kernels see what they wrote once the host has heard of the end.
     pub(crate) is_registrable: bool,
@@ -144,11 +146,12 @@ impl Primary {
     }
 
     fn facts(&self) -> Result<Facts, Code> {
-        let (mut name, mut memory_bytes) = ([0; 128], 0);
+        let (mut name, mut memory_bytes, mut driver) = ([0; 128], 0, 0);
         // SAFETY: the driver writes no more than it is told, and terminates the name.
         let name = unsafe {
             Code::check(cuDeviceGetName(name.as_mut_ptr(), name.len() as i32, self.device))?;
             Code::check(cuDeviceTotalMem_v2(&raw mut memory_bytes, self.device))?;
+            Code::check(cuDriverGetVersion(&raw mut driver))?;
             CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned()
         };
         use CUdevice_attribute::{
@@ -161,6 +164,7 @@ impl Primary {
             name,
             uuid: uuid_of(self.device)?,
             memory_bytes: memory_bytes as u64,
+            driver: driver.to_string(),
             copy_engines: engines.unsigned_abs(),
             is_registrable: self.is_registrable()?,
             has_descriptors: descriptors != 0,

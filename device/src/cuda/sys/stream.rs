@@ -4,13 +4,15 @@
 
 use super::code::Code;
 use super::driver::{
-    cuCtxGetStreamPriorityRange, cuEventCreate, cuEventDestroy_v2, cuEventQuery, cuEventRecord,
-    cuLaunchKernel, cuMemcpy2DAsync_v2, cuMemcpyAsync, cuMemsetD8Async, cuStreamAddCallback,
-    cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
+    cuCtxGetStreamPriorityRange, cuEventCreate, cuEventDestroy_v2, cuEventElapsedTime, cuEventQuery,
+    cuEventRecord, cuLaunchKernel, cuMemcpy2DAsync_v2, cuMemcpy3DAsync_v2, cuMemcpyAsync, cuMemsetD8Async,
+    cuStreamAddCallback, cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
 };
 use super::module::Function;
 use crate::backend::{Call, Rows};
-use cudarc::driver::sys::{CUDA_MEMCPY2D, CUevent, CUevent_flags, CUmemorytype, CUstream, CUstream_flags};
+use cudarc::driver::sys::{
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUevent, CUevent_flags, CUmemorytype, CUstream, CUstream_flags,
+};
 use std::any::Any;
 use std::ffi::c_void;
 
@@ -75,12 +77,43 @@ impl Stream {
         Code::check(unsafe { cuMemcpyAsync(target, source, bytes as usize, self.raw) })
     }
 
-    /// Copies rows between the device and pinned memory, by one copy of two dimensions.
+    /// Copies rows between the device and pinned memory, by one copy of two dimensions, or of three where there are several planes.
     ///
     /// # Safety
     /// As for [`copy`](Self::copy), for the rows from both addresses on.
     pub(crate) unsafe fn copy_rows(&self, rows: Rows, source: u64, target: u64) -> Result<(), Code> {
         // All addresses are of one space: the driver finds out which of the two is the host's.
+        if rows.planes > 1 {
+            let copy = CUDA_MEMCPY3D {
+                srcXInBytes: 0,
+                srcY: 0,
+                srcZ: 0,
+                srcLOD: 0,
+                srcMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
+                srcHost: std::ptr::null(),
+                srcDevice: source,
+                srcArray: std::ptr::null_mut(),
+                reserved0: std::ptr::null_mut(),
+                srcPitch: rows.source.row as usize,
+                srcHeight: rows.source.rows as usize,
+                dstXInBytes: 0,
+                dstY: 0,
+                dstZ: 0,
+                dstLOD: 0,
+                dstMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
+                dstHost: std::ptr::null_mut(),
+                dstDevice: target,
+                dstArray: std::ptr::null_mut(),
+                reserved1: std::ptr::null_mut(),
+                dstPitch: rows.target.row as usize,
+                dstHeight: rows.target.rows as usize,
+                WidthInBytes: rows.bytes as usize,
+                Height: rows.count as usize,
+                Depth: rows.planes as usize,
+            };
+            // SAFETY: the caller's promise; the driver reads the structure before it returns.
+            return Code::check(unsafe { cuMemcpy3DAsync_v2(&raw const copy, self.raw) });
+        }
         let copy = CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,
@@ -88,14 +121,14 @@ impl Stream {
             srcHost: std::ptr::null(),
             srcDevice: source,
             srcArray: std::ptr::null_mut(),
-            srcPitch: rows.source as usize,
+            srcPitch: rows.source.row as usize,
             dstXInBytes: 0,
             dstY: 0,
             dstMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
             dstHost: std::ptr::null_mut(),
             dstDevice: target,
             dstArray: std::ptr::null_mut(),
-            dstPitch: rows.target as usize,
+            dstPitch: rows.target.row as usize,
             WidthInBytes: rows.bytes as usize,
             Height: rows.count as usize,
         };
@@ -164,11 +197,29 @@ impl Drop for Stream {
 }
 
 impl Event {
+    /// One that does not know when it was, which takes the device less.
     pub(crate) fn new() -> Result<Self, Code> {
-        let (mut event, flags) = (std::ptr::null_mut(), CUevent_flags::CU_EVENT_DISABLE_TIMING as u32);
+        Self::create(CUevent_flags::CU_EVENT_DISABLE_TIMING)
+    }
+
+    /// One that knows when it was.
+    pub(crate) fn timed() -> Result<Self, Code> {
+        Self::create(CUevent_flags::CU_EVENT_DEFAULT)
+    }
+
+    fn create(flags: CUevent_flags) -> Result<Self, Code> {
+        let mut event = std::ptr::null_mut();
         // SAFETY: the driver writes one handle.
-        Code::check(unsafe { cuEventCreate(&raw mut event, flags) })?;
+        Code::check(unsafe { cuEventCreate(&raw mut event, flags as u32) })?;
         Ok(Self(event))
+    }
+
+    /// Nanoseconds on the device between another event and this one, both timed, which the driver has in steps of half a microsecond.
+    pub(crate) fn nanoseconds_since(&self, earlier: &Self) -> Result<u64, Code> {
+        let mut milliseconds = 0.0_f32;
+        // SAFETY: both events are alive; the driver writes one number.
+        Code::check(unsafe { cuEventElapsedTime(&raw mut milliseconds, earlier.0, self.0) })?;
+        Ok((f64::from(milliseconds) * 1e6) as u64)
     }
 
     pub(crate) fn is_complete(&self) -> Result<bool, Code> {

@@ -2,7 +2,7 @@
 //! from tables.
 
 use super::table::{CHUNK_BYTES, COLUMNS, LENGTHS, Table, column, row};
-use crate::method::{Method, Way, are_rows};
+use crate::method::{Method, Way, are_planes, are_rows};
 use chare_layout::Plan;
 use std::fmt;
 use std::time::Duration;
@@ -93,22 +93,51 @@ fn overlapped(chunks: u64, stages: impl Iterator<Item = Duration>) -> Duration {
 /// Whether one step over memory of another process, which is mapped, takes no longer than chunks by way of the host; none if it was not
 /// measured. Of the owner's side only the bytes are known, so its blocks are taken for one: the step is not chosen too often.
 pub(super) fn pulls(table: &Table, facts: Facts, beside: &[Leg]) -> Option<bool> {
+    let pulled = stepped(table, facts)?;
+    Some(staged(table, (Facts::whole(facts.bytes), facts), beside).is_none_or(|staged| pulled <= staged))
+}
+
+/// Whether a network that reads memory of devices, in the time of the `direct` leg, brings an argument no later than chunks by way of the host;
+/// none if it was not measured. Blocks are packed on the device first, or unpacked behind the network: nothing of that overlaps.
+pub(super) fn goes_directly(
+    table: &Table,
+    facts: Facts,
+    (way, direct): (Way, Leg),
+    beside: &[Leg],
+) -> Option<bool> {
+    let step = if facts.blocks > 1 { stepped(table, facts)? } else { Duration::ZERO };
+    let whole = Facts::whole(facts.bytes);
+    let sides = match way {
+        Way::Out => (facts, whole),
+        Way::In => (whole, facts),
+    };
+    let directly = step.saturating_add(direct.time(facts.bytes));
+    Some(staged(table, sides, beside).is_none_or(|staged| directly <= staged))
+}
+
+/// How long one step within the device takes.
+fn stepped(table: &Table, facts: Facts) -> Option<Duration> {
     let longest = LENGTHS[LENGTHS.len() - 1];
     let len = facts.bytes.min(longest);
     let part = table.pulled[row(len)][column(facts.block_bytes(), len)]?;
     let parts = u32::try_from(facts.bytes.div_ceil(longest).max(1)).unwrap_or(u32::MAX);
+    Some(part.saturating_mul(parts))
+}
+
+/// The least time of chunks by way of the host, from one device to another; none if no method was tried for such blocks.
+fn staged(table: &Table, (from, to): (Facts, Facts), beside: &[Leg]) -> Option<Duration> {
     let staged = CHUNK_BYTES.into_iter().filter_map(|chunk_bytes| {
-        let len = facts.bytes.min(chunk_bytes);
+        let len = to.bytes.min(chunk_bytes);
         let quickest = |way, facts| {
             let all = Method::ALL.into_iter().filter_map(|method| stages(table, facts, (way, method), len));
             all.min_by_key(|[one, other]| *one + *other)
         };
-        let (out, into) = (quickest(Way::Out, Facts::whole(facts.bytes))?, quickest(Way::In, facts)?);
+        let (out, into) = (quickest(Way::Out, from)?, quickest(Way::In, to)?);
         let legs = beside.iter().map(|leg| leg.time(len));
         let stages = out.into_iter().chain(into).chain(legs);
-        Some(overlapped(facts.bytes.div_ceil(chunk_bytes), stages))
+        Some(overlapped(to.bytes.div_ceil(chunk_bytes), stages))
     });
-    Some(staged.min().is_none_or(|staged| part.saturating_mul(parts) <= staged))
+    staged.min()
 }
 
 /// Whether an argument is so short that one step into pinned memory takes no longer than packing on the device.
@@ -137,7 +166,7 @@ pub struct Facts {
     pub bytes: u64,
     /// Blocks of memory, in which bytes lie side by side on both sides.
     pub blocks: u64,
-    /// Whether the blocks are rows at equal distances, which one copy of two dimensions takes.
+    /// Whether the blocks are rows at equal distances, or planes of such, which one copy of two or three dimensions takes.
     pub are_rows: bool,
 }
 
@@ -148,7 +177,11 @@ impl Facts {
         plan.for_each_copy(&mut |copies| {
             blocks += copies.loops.iter().map(|pair| pair.count).product::<u64>();
             nests += 1;
-            are_all_rows &= matches!(copies.loops, [row] if are_rows(row, copies.block));
+            are_all_rows &= match copies.loops {
+                [row] => are_rows(row, copies.block),
+                [plane, row] => are_planes(plane, row, copies.block),
+                _ => false,
+            };
         });
         Self { bytes: plan.bytes(), blocks, are_rows: nests == 1 && are_all_rows }
     }

@@ -152,3 +152,28 @@ fn without_a_measurement_there_is_an_order() {
     let said = unmeasured(scattered(MIB, 100)).to_string();
     assert_eq!(said, "packed on the device, then copied, in chunks of 512 KiB (not measured)");
 }
+
+/// TEMPI's choice: packed on the device for a network that reads it there, or packed into memory of the host.
+#[test]
+fn the_network_reads_the_device_unless_the_way_by_the_host_is_quicker() {
+    let leg = |gigabytes: f64| Leg { start: micros(10), bytes_per_second: gigabytes * 1e9 };
+    let directly = |facts, direct, beside| goes_directly(&table(), facts, (Way::Out, direct), &[beside]);
+    let blocks = scattered(4 * MIB, MIB / 16);
+    for facts in [Facts::whole(4 * MIB), blocks, Facts::whole(64 * KIB)] {
+        assert_eq!(
+            directly(facts, leg(10.0), leg(10.0)),
+            Some(true),
+            "{facts:?}: the host is one stage more"
+        );
+        // A bridge between the device and the network that carries a tenth.
+        assert_eq!(directly(facts, leg(0.5), leg(10.0)), Some(false), "{facts:?}");
+    }
+    // Where packing on the device takes long, and writing over the bus not, blocks go by the host, and one block does not.
+    let mut slow = table();
+    for times in &mut slow.pulled {
+        times[..COLUMNS - 1].fill(Some(micros(100_000)));
+    }
+    let of_slow = |facts| goes_directly(&slow, facts, (Way::Out, leg(10.0)), &[leg(10.0)]);
+    assert_eq!((of_slow(blocks), of_slow(Facts::whole(4 * MIB))), (Some(false), Some(true)));
+    assert_eq!(goes_directly(&Table::default(), blocks, (Way::In, leg(1.0)), &[]), None, "not measured");
+}
