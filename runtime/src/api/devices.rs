@@ -24,7 +24,7 @@
 use crate::model::arguments::Arguments;
 use crate::model::callback::Callback;
 use crate::model::error::JobError;
-pub use crate::node::devices::{DeviceChoice, DeviceChoiceError};
+pub use crate::node::devices::{DeviceChoice, DeviceChoiceError, DeviceModels};
 use crate::pe::Pe;
 use crate::transfer::device::{continue_later, sender};
 #[cfg(feature = "cuda")]

@@ -10,7 +10,7 @@ use crate::model::error::JobError;
 use crate::model::nocopy::LayoutMethod;
 use crate::node::Outcome;
 use crate::node::balancing::BalanceWhen;
-use crate::node::devices::DeviceChoice;
+use crate::node::devices::{DeviceChoice, DeviceModels};
 use crate::node::seeds::Seeds;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
@@ -132,6 +132,12 @@ impl Job {
     /// ```
     pub fn device(mut self, choice: DeviceChoice) -> Self {
         self.options.device = choice;
+        self
+    }
+
+    /// Where it is kept what its devices were measured to take: what `+device_models` does.
+    pub fn device_models(mut self, models: DeviceModels) -> Self {
+        self.options.device_models = models;
         self
     }
 

@@ -18,7 +18,7 @@ use crate::model::ids::NodeId;
 use crate::model::nocopy::LayoutMethod;
 use crate::model::topology::Topology;
 use crate::node::balancing::{BalanceWhen, Balancing};
-use crate::node::devices::{self, DeviceChoice, Devices};
+use crate::node::devices::{self, DeviceChoice, DeviceModels, Devices};
 use crate::node::seeds::Seeds;
 use crate::node::{Above, Ending, Node};
 use crate::pe::places::ANSWERS;
@@ -76,6 +76,8 @@ pub(crate) struct NodeOptions {
     pub(crate) seeds: Seeds,
     /// The devices of the host.
     pub(crate) device: DeviceChoice,
+    /// Where it is kept what they were measured to take.
+    pub(crate) device_models: DeviceModels,
 }
 
 /// A node whose network is open and whose PEs do not run yet.
@@ -111,7 +113,8 @@ pub(crate) fn open(
         .map_err(JobError::Config)?;
     tell_of_paths(&topology, id, &network);
     device::place_values();
-    let devices = Devices::new(options.device.clone(), (company.host_first, company.host_pes), pes);
+    let devices = Devices::new(options.device.clone(), (company.host_first, company.host_pes), pes)
+        .kept_in(options.device_models.folder());
     let node = Node::new(id, topology, network, devices, (company.host_nodes, numbers), above);
     Ok(ReadyNode { node: Arc::new(node), seats, shuffle: options.shuffle })
 }

@@ -4,7 +4,7 @@ use super::cpus::CpuList;
 use super::pes::Pes;
 use crate::model::nocopy::LayoutMethod;
 use crate::node::balancing::BalanceWhen;
-use crate::node::devices::DeviceChoice;
+use crate::node::devices::{DeviceChoice, DeviceModels};
 use crate::node::seeds::Seeds;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::{FaultPlan, TraceWindow};
@@ -86,6 +86,8 @@ pub struct Config {
     pub layouts: Option<LayoutMethod>,
     /// `+device`: the devices that the PEs of each host are dealt.
     pub device: DeviceChoice,
+    /// `+device_models`: where it is kept what the devices were measured to take.
+    pub device_models: DeviceModels,
     /// `+sim`: the nodes of a simulated job, all of which this process runs. Needs the feature `sim`.
     pub sim: Option<u32>,
     /// `+hosts`: the hosts of a simulated job; 1 if nothing is said.
@@ -146,6 +148,7 @@ impl Default for Config {
             mailbox: None,
             layouts: None,
             device: DeviceChoice::default(),
+            device_models: DeviceModels::default(),
             sim: None,
             hosts: None,
             fidelity: None,

@@ -1,8 +1,9 @@
-//! Device buffers that leave for another node in chunks: by an order of methods, by what was measured, and out of adopted memory.
+//! Device buffers that leave for another node: in chunks, by an order of methods or by what was measured, here or in an earlier job; and out of
+//! memory that was adopted.
 
 #![expect(unsafe_code, reason = "adopts memory of a block")]
 
-use chare::devices::{self, DeviceChoice};
+use chare::devices::{self, AdoptedMemory, DeviceChoice, DeviceModels, Model, Software};
 use chare::layout::Layout;
 use chare::prelude::*;
 use chare::{DeviceBufferMut, DeviceReceived, Job, SendDeviceBuffer, SentDevice};
@@ -84,9 +85,16 @@ impl Drop for Guard {
 }
 
 #[test]
-fn adopted_memory_leaves_in_chunks_and_goes_back_to_its_maker() {
-    // Both nodes share the device, so that the receiver asks for the memory itself, which cannot be shown.
-    let job = Job::in_process(2, 1).device(DeviceChoice::software(1));
+fn adopted_memory_goes_back_to_its_maker_whichever_way_it_is_lent() {
+    // Both nodes share the device, so that the receiver asks for the memory itself: by descriptors it is shown, by a name not within a
+    // process, and private memory never.
+    for adopted in [AdoptedMemory::Descriptors, AdoptedMemory::Named, AdoptedMemory::Private] {
+        lend(Software { adopted, ..Software::default() });
+    }
+}
+
+fn lend(device: Software) {
+    let job = Job::in_process(2, 1).device(DeviceChoice::Software(vec![device]));
     let code = job.run(|| async {
         let sink = SinkProxy::create_on(PeId(1));
         let (device, stream) = (devices::mine().expect("one"), devices::stream().expect("one"));
@@ -109,4 +117,34 @@ fn adopted_memory_leaves_in_chunks_and_goes_back_to_its_maker() {
         assert!(is_back.load(Ordering::Acquire), "nobody uses it any more");
     });
     assert_eq!(code.expect("the job runs"), 0);
+}
+
+/// What a job with such a device and such a place for its model has of its speed.
+fn measured(driver: &str, models: DeviceModels) -> Model {
+    let (told, said) = std::sync::mpsc::channel();
+    let device = Software { driver: Some(driver.to_owned()), ..Software::default() };
+    let job = Job::in_process(1, 1).device(DeviceChoice::Software(vec![device])).device_models(models);
+    let code = job.run(move || async move {
+        told.send(devices::measure().expect("it has room")).expect("the test waits");
+    });
+    assert_eq!(code.expect("the job runs"), 0);
+    said.recv().expect("it was measured")
+}
+
+#[test]
+fn what_a_job_has_measured_later_jobs_know_until_the_driver_is_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = || DeviceModels::In(folder.path().join("models"));
+    let first = measured("1", kept());
+    assert!(first.is_measured());
+    assert_eq!(measured("1", kept()), first, "no two measurements are alike to the nanosecond");
+    assert_ne!(measured("1", DeviceModels::None), first);
+    let newer = measured("2", kept());
+    assert_ne!(newer, first);
+    assert_eq!(measured("2", kept()), newer);
+    assert_eq!(
+        folder.path().join("models").read_dir().expect("it was made").count(),
+        1,
+        "one file of a device"
+    );
 }

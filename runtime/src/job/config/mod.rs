@@ -23,7 +23,7 @@ use crate::job::pes::Pes;
 use crate::job::settings::Config;
 use crate::model::nocopy::LayoutMethod;
 use crate::node::balancing::BalanceWhen;
-use crate::node::devices::DeviceChoice;
+use crate::node::devices::{DeviceChoice, DeviceModels};
 use crate::node::seeds::Seeds;
 use arguments::Split;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
@@ -141,6 +141,9 @@ struct Options {
     /// Devices of each host: cuda, software, software:N or none
     #[arg(long, value_name = "KIND")]
     device: Option<DeviceChoice>,
+    /// Folder of what devices were measured to take, or none
+    #[arg(long = "device_models", value_name = "FOLDER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    device_models: Option<String>,
     /// Simulated job of N nodes in this process (feature `sim`)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SIMULATED_NODES_MAX)))]
     sim: Option<u32>,
@@ -275,6 +278,7 @@ impl Config {
             mailbox: options.mailbox,
             layouts: options.layouts,
             device: options.device.unwrap_or_default(),
+            device_models: options.device_models.as_deref().map(DeviceModels::named).unwrap_or_default(),
             sim: options.sim,
             hosts: options.hosts,
             fidelity: options.fidelity,

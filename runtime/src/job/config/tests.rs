@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::job::cpus::CpuListError;
-use crate::node::devices::DeviceChoice;
+use crate::node::devices::{DeviceChoice, DeviceModels};
 use chare_lrts::wrappers::TraceWindow;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
@@ -61,6 +61,13 @@ fn devices_are_chosen_by_their_kind() {
         ("+device=software:2", DeviceChoice::software(2)),
     ] {
         assert_eq!(run(line).device, device, "{line}");
+    }
+    for (line, models) in [
+        ("", DeviceModels::Cached),
+        ("+device_models none", DeviceModels::None),
+        ("+device_models=/scratch/models", DeviceModels::In("/scratch/models".into())),
+    ] {
+        assert_eq!(run(line).device_models, models, "{line}");
     }
     let refused = refusal("+device gpu", &[]);
     assert!(refused.contains("`software:N`"), "{refused}");
@@ -295,6 +302,7 @@ fn help_is_a_table_in_our_spelling() {
         "+mailbox <N>",
         "+layouts <METHOD>",
         "+device <KIND>",
+        "+device_models <FOLDER>",
         "+stats",
     ] {
         let name = option.trim_start_matches('+').split(' ').next().unwrap();

@@ -255,6 +255,7 @@ impl Program {
             mailbox: self.config.mailbox,
             layouts: self.config.layouts,
             device: self.config.device.clone(),
+            device_models: self.config.device_models.clone(),
         }
     }
 

@@ -1,7 +1,9 @@
-//! Choices of devices: which devices the nodes of a host are to have.
+//! Choices of devices: which devices the nodes of a host are to have, and where it is kept what they were measured to take.
 
 use chare_device::Software;
+use std::env;
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -78,9 +80,75 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
+/// Where a job finds, and leaves for later ones, what its devices were [measured](crate::devices::measure) to take: what `+device_models` says.
+///
+/// | `+device_models` | the folder |
+/// |---|---|
+/// | left out | `chare/devices` among the user's caches: in `XDG_CACHE_HOME`, else in `.cache` of `HOME`; none where neither is said |
+/// | a path | that one, made when there is something to leave |
+/// | `none` | none: each job measures for itself |
+///
+/// A file is of one device and one version of its driver, by which it is found. Software devices have no driver, and leave nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum DeviceModels {
+    /// Among the user's caches.
+    #[default]
+    Cached,
+    /// In this folder.
+    In(PathBuf),
+    /// Nowhere.
+    None,
+}
+
+impl DeviceModels {
+    /// What the option says.
+    pub(crate) fn named(text: &str) -> Self {
+        if text == "none" { Self::None } else { Self::In(text.into()) }
+    }
+
+    /// The folder, if there is one.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        self.folder_by(|variable| env::var_os(variable).map(PathBuf::from))
+    }
+
+    /// The folder, where `said` is what variables of the environment say.
+    fn folder_by(&self, said: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+        // The rules of the caches have who reads them ignore all other paths.
+        let absolute = |variable| said(variable).filter(|path| path.is_absolute());
+        match self {
+            Self::In(folder) => Some(folder.clone()),
+            Self::None => None,
+            Self::Cached => {
+                let home = || Some(absolute("HOME")?.join(".cache"));
+                Some(absolute("XDG_CACHE_HOME").or_else(home)?.join("chare/devices"))
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn models_are_among_the_users_caches_or_where_it_is_said() {
+        let by = |models: DeviceModels, xdg: Option<&str>, home: Option<&str>| {
+            let said = |variable: &str| if variable == "HOME" { home } else { xdg }.map(PathBuf::from);
+            models.folder_by(said).map(|folder| folder.display().to_string())
+        };
+        let cached = |xdg, home| by(DeviceModels::Cached, xdg, home);
+        assert_eq!(cached(Some("/x"), Some("/h")).as_deref(), Some("/x/chare/devices"));
+        assert_eq!(cached(None, Some("/h")).as_deref(), Some("/h/.cache/chare/devices"));
+        assert_eq!(
+            cached(Some("x"), Some("/h")).as_deref(),
+            Some("/h/.cache/chare/devices"),
+            "no absolute path"
+        );
+        assert_eq!(cached(Some(""), None), None);
+        assert_eq!(by(DeviceModels::named("here"), Some("/x"), None).as_deref(), Some("here"));
+        assert_eq!(by(DeviceModels::named("none"), Some("/x"), Some("/h")), None);
+    }
 
     #[test]
     fn choices_are_read_as_they_are_written() {

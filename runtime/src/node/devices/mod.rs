@@ -17,7 +17,7 @@ pub(crate) mod sharing;
 pub(crate) mod staging;
 mod ways;
 
-pub use choice::{DeviceChoice, DeviceChoiceError};
+pub use choice::{DeviceChoice, DeviceChoiceError, DeviceModels};
 pub(crate) use registered::{DeviceSource, DeviceTarget};
 
 use crate::model::nocopy::{DeviceDescriptor, DeviceRefusal, GivenMemory, LeavingDevice};
@@ -33,6 +33,7 @@ use lanes::Streams;
 use legs::Legs;
 use sharing::Sharing;
 use staging::Staging;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use ways::Ways;
 
@@ -41,18 +42,22 @@ pub(crate) struct Held<N> {
     pub(crate) device: Device,
     pub(crate) streams: Streams,
     pub(crate) staging: Staging<N>,
-    /// What the device was measured to take, if the program had it measured.
+    /// What the device was measured to take, if the program had it measured, or an earlier job.
     model: OnceLock<Model>,
+    /// Where that is left for later jobs.
+    models: Option<Arc<Path>>,
     pub(crate) ways: Ways,
 }
 
 impl<N> Held<N> {
-    fn new(device: Device) -> Result<Self, DeviceError> {
+    fn new(device: Device, models: Option<Arc<Path>>) -> Result<Self, DeviceError> {
         let (streams, staging) = (Streams::new(&device)?, Staging::new(device.info().pinned_bytes));
-        Ok(Self { device, streams, staging, model: OnceLock::new(), ways: Ways::default() })
+        let left = models.as_ref().and_then(|folder| Model::load(folder, device.info()));
+        let model = left.map_or_else(OnceLock::new, OnceLock::from);
+        Ok(Self { device, streams, staging, model, models, ways: Ways::default() })
     }
 
-    /// Measures the device, once. Waits for it, for about a second; who may not wait measures nothing.
+    /// Measures the device, unless it is known what it takes. Waits for it, for about a second; who may not wait measures nothing.
     ///
     /// # Errors
     /// What the device says.
@@ -62,12 +67,16 @@ impl<N> Held<N> {
         }
         if self.model.get().is_none() {
             let measured = Model::measure(&self.device)?;
+            if let Some(folder) = &self.models {
+                // Where nothing can be left, the next job measures for itself.
+                let _ = measured.save(folder, self.device.info());
+            }
             return Ok(self.model.get_or_init(|| measured));
         }
         Ok(self.model.get_or_init(Model::default))
     }
 
-    /// What is known of the device's speed; nothing if the program has not had it measured.
+    /// What is known of the device's speed; nothing if nobody has had it measured.
     pub(crate) fn model(&self) -> &Model {
         static UNMEASURED: Model = Model::unmeasured();
         self.model.get().unwrap_or(&UNMEASURED)
@@ -116,6 +125,8 @@ pub(crate) type Awaited<N> = Box<dyn FnOnce(&Arc<N>, Result<(), DeviceError>) + 
 /// The devices of a node; see the file's head.
 pub(crate) struct Devices<N> {
     choice: DeviceChoice,
+    /// Where it is kept what they were measured to take.
+    models: Option<Arc<Path>>,
     /// How many PEs of the host come before this node's, and how many it has.
     first: u32,
     host_pes: u32,
@@ -129,6 +140,8 @@ pub(crate) struct Devices<N> {
     pub(crate) sharing: Sharing,
     pub(crate) direct: Direct,
     pub(crate) legs: Legs,
+    /// The same for what networks read from device to device.
+    pub(crate) direct_legs: Legs,
     /// Buffers that other nodes have been told of.
     pub(crate) lent: Tokens<Lent>,
     /// What this node has asked other nodes for.
@@ -147,6 +160,7 @@ impl<N> Devices<N> {
     pub(crate) fn new(choice: DeviceChoice, (first, host_pes): (u32, u32), pes: u32) -> Self {
         Self {
             choice,
+            models: None,
             first,
             host_pes,
             #[cfg(feature = "sim")]
@@ -156,6 +170,7 @@ impl<N> Devices<N> {
             sharing: Sharing::default(),
             direct: Direct::default(),
             legs: Legs::default(),
+            direct_legs: Legs::default(),
             lent: Tokens::default(),
             asked: Tokens::default(),
             sources: Tokens::default(),
@@ -163,6 +178,11 @@ impl<N> Devices<N> {
             begun: Tokens::default(),
             awaited: Tokens::default(),
         }
+    }
+
+    /// The same devices, of which it is kept in a folder, if there is one, what they were measured to take.
+    pub(crate) fn kept_in(self, folder: Option<PathBuf>) -> Self {
+        Self { models: folder.map(Arc::from), ..self }
     }
 
     /// The same devices in virtual time, as those of the node and the host of these numbers.
@@ -189,7 +209,9 @@ impl<N> Devices<N> {
         });
         let held = held.as_ref().map_err(Clone::clone)?;
         let number = self.number(rank, held.len());
-        let opened = held[number].get_or_init(|| self.open(number as u32).and_then(Held::new));
+        let opened = held[number].get_or_init(|| {
+            self.open(number as u32).and_then(|device| Held::new(device, self.models.clone()))
+        });
         opened.as_ref().map_err(Clone::clone)
     }
 

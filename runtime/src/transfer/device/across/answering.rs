@@ -101,7 +101,9 @@ fn way_of(node: &Node, peer: NodeId, leaving: &LeavingDevice, wanted: DeviceWay)
     let is_possible = match wanted {
         DeviceWay::Chunks => true,
         DeviceWay::Mapped => ways::is_worth_mapping(leaving.bytes(), leaving.buffer.arena().is_adopted()),
-        DeviceWay::Direct => direct::serves(node, peer, leaving.buffer.device()),
+        DeviceWay::Direct => {
+            direct::serves(node, peer, leaving.buffer.device()) && direct::is_quicker(node, peer, leaving)
+        }
     };
     if is_possible { wanted } else { DeviceWay::Chunks }
 }

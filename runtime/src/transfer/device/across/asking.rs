@@ -41,7 +41,11 @@ pub(super) fn ask(
     // Memory of another device is copied always.
     let is_copied = room.is_posted() || room.device().is_some_and(|device| device.info().uuid.0 != uuid);
     let pulls = || room.pulls(node, &[legs::between(node, owner.node)]);
-    let is_direct = || room.device().is_some_and(|device| direct::serves(node, owner.node, device));
+    let is_direct = || {
+        let legs = (legs::direct(node, owner.node), legs::between(node, owner.node));
+        room.device().is_some_and(|device| direct::serves(node, owner.node, device))
+            && room.goes_directly(node, legs.0, &[legs.1])
+    };
     let way = match ways::across_devices(room.bytes(), is_copied, is_shared, pulls, is_direct).way {
         Way::DeviceMapped => DeviceWay::Mapped,
         Way::DeviceDirect => DeviceWay::Direct,

@@ -5,21 +5,24 @@
 //! 2. The owner registers what the streams before are past. What a layout selects is packed on the device first; what is to be laid out is
 //!    read into memory of its own, and unpacked by a step.
 //! 3. The buffer stays registered until the receiver says that it is done, or asks for it in chunks: when the network has refused.
-//! 4. Between two nodes that were refused once, nothing is asked for in this way any more.
+//! 4. Where a device was measured, its node has the choice: what would come sooner in chunks, packed into memory of the host, comes so.
+//! 5. Between two nodes that were refused once, nothing is asked for in this way any more.
 
 #![expect(unsafe_code, reason = "hands memory of devices to the network")]
 
+use super::legs;
 use super::room::Room;
 use super::saying::send;
 use crate::model::nocopy::{Arrived, DeviceFrame, GivenMemory, LeavingDevice, Lender};
 use crate::node::Node;
+use crate::transfer::copy::planned::planned_to_pack;
 use crate::transfer::device::continuing::continue_later;
 use crate::transfer::device::within;
 use crate::transfer::lend::deregistration;
 use crate::transfer::take::gathering::{Failure, Finish, Plan};
-use chare_device::{Device, DeviceBuffer, DeviceBufferMut, DeviceError, Registrable};
+use chare_device::{Device, DeviceBuffer, DeviceBufferMut, DeviceError, Facts, Registrable, Way};
 use chare_lrts::{
-    Completion, DeviceMemory, Held, Memory, MemoryMut, NodeId, RegionKey, Token, TransferError,
+    Completion, DeviceMemory, Held, Memory, MemoryMut, NodeId, RegionKey, Token, TransferError, clock,
 };
 use std::sync::Arc;
 
@@ -28,6 +31,21 @@ pub(super) fn serves(node: &Node, peer: NodeId, device: &Device) -> bool {
     device.info().is_registrable
         && node.network.reaches_devices(peer)
         && !node.devices.direct.is_refused(peer)
+}
+
+/// Whether the network brings a peer what is meant of a buffer no later than chunks, by what its device was measured to take.
+pub(super) fn is_quicker(node: &Node, peer: NodeId, leaving: &LeavingDevice) -> bool {
+    let held = node.devices.held(leaving.buffer.device()).expect("what is sent is of a device of the node");
+    if !held.model().is_measured() {
+        return true;
+    }
+    let facts = match &leaving.layout {
+        None => Facts::whole(leaving.bytes() as u64),
+        // What does not fit is said when it is packed.
+        Some(layout) => planned_to_pack(layout).map_or(Facts::whole(0), |plan| Facts::of(&plan)),
+    };
+    let beside = legs::between(node, peer);
+    held.model().goes_directly(facts, Way::Out, legs::direct(node, peer), &[beside])
 }
 
 /// Tells who asked where the network finds a buffer, when the streams before it are past it; runs `instead` where it cannot be registered.
@@ -102,8 +120,13 @@ pub(super) fn read(
             return instead(node, room, finish);
         };
         let into = writable(target, registrable);
-        let then_node = Arc::clone(node);
-        let then = move |completion| read_is_over(&then_node, owner, completion, (room, finish), instead);
+        let (then_node, began) = (Arc::clone(node), clock::now());
+        let then = move |completion: Completion| {
+            if completion.result.is_ok() {
+                then_node.devices.direct_legs.note(owner.node, bytes as u64, clock::since(began));
+            }
+            read_is_over(&then_node, owner, completion, (room, finish), instead);
+        };
         node.get((key, 0), (into, bytes), Box::new(then));
     });
 }

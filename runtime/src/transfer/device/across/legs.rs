@@ -17,6 +17,12 @@ const CARRIED: Leg = Leg { start: Duration::from_micros(50), bytes_per_second: 1
 /// A copy on this host, by a PE. An estimate.
 pub(super) const HERE: Leg = Leg { start: Duration::ZERO, bytes_per_second: 8e9 };
 
+/// The leg of what the network reads from a device of another node, or the other way round.
+pub(super) fn direct(node: &Node, peer: NodeId) -> Leg {
+    let told = node.devices.direct_legs.bytes_per_second(peer);
+    Leg { bytes_per_second: told.unwrap_or(FETCHED.bytes_per_second), ..FETCHED }
+}
+
 /// The leg to or from another node.
 pub(super) fn between(node: &Node, peer: NodeId) -> Leg {
     let estimate = if node.network.copies(peer) {

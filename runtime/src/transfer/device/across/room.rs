@@ -86,6 +86,15 @@ impl Room {
         held.is_some_and(|held| held.model().pulls(self.facts(), beside))
     }
 
+    /// Whether the network, by the `direct` leg, fills it from a device no later than chunks that go through the `beside` legs.
+    pub(super) fn goes_directly(&self, node: &Node, direct: Leg, beside: &[Leg]) -> bool {
+        let held = self.device().and_then(|device| node.devices.held(device));
+        held.is_some_and(|held| {
+            let model = held.model();
+            !model.is_measured() || model.goes_directly(self.facts(), Way::In, direct, beside)
+        })
+    }
+
     /// Whether a post method gave it.
     pub(super) fn is_posted(&self) -> bool {
         self.is_posted
