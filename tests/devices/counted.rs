@@ -63,7 +63,7 @@ fn adopted_memory_is_mapped_where_its_maker_has_allocated_it_to_be_shared() {
     let warning = outcome.stderr.lines().find(|line| line.contains("that the program has adopted"));
     let warning = warning.unwrap_or_else(|| panic!("nobody is told: {outcome:?}"));
     for words in
-        [" bytes of a device buffer", "Peer::send on PE ", "allocated in a way that shows it to nobody"]
+        [" bytes of a device buffer", "Peer::send of member ", "allocated in a way that shows it to nobody"]
     {
         assert!(warning.contains(words), "{words}: {warning}");
     }

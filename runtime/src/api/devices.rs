@@ -59,7 +59,8 @@ pub fn stream() -> Result<Stream, DeviceError> {
 
 /// Measures how long this PE's device takes to pack and to move bytes, once: from then on the way of device arguments to other nodes and to
 /// the host is chosen by that, and before by an order of methods ([`Model`]). Waits for the device, for about a second: call it before
-/// the program begins, on each node.
+/// the program begins, on each node. An earlier job that has measured the same device with the same driver has left what this one would find
+/// ([`DeviceModels`]), and then it is known from the start, also where nobody calls this.
 ///
 /// # Errors
 /// As for [`mine`].
