@@ -10,7 +10,8 @@ pub enum Seeds {
     /// Any PE of the job, each as likely as any other.
     #[default]
     Random,
-    /// Of two random PEs of this process the one for which fewer messages wait, by what each last said; any PE of another process.
+    /// Of two random PEs of the job the one for which fewer messages wait, by what each last said. Other processes are asked for that while
+    /// singletons are created: half a message more for each creation that another process might get.
     Least,
     /// This PE, until it comes to create the singleton: a PE of this process that has nothing to do gets it before. Any PE of another process.
     Steal,

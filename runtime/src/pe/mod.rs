@@ -92,6 +92,8 @@ pub(crate) struct Service {
     pub(crate) node: NodeService,
     /// Makes the state that a PE keeps for the service.
     pub(crate) state: fn() -> TypedBox,
+    /// Whether the PEs of a node attend to the service from their beginning on.
+    pub(crate) attends: fn(&Node) -> bool,
     /// Carries out a message of the service.
     pub(crate) deliver: fn(&Pe, CallOptions, Box<dyn SystemMessage>) -> Outcome,
     /// Called every [`network_interval`] steps and before a PE rests, as long as the service asks for it by [`Pe::attend_to`]. Returns
@@ -140,6 +142,7 @@ impl Service {
             name,
             node: NodeService::NONE,
             state: || TypedBox::new(()),
+            attends: |_| false,
             deliver: |_, _, _| unreachable!("a service that says nothing hears nothing"),
             poll: |_| false,
             due: |_| None,
@@ -254,6 +257,8 @@ impl Pe {
         let seed_here = |seed: u64| seed.rotate_left(32).wrapping_add(u64::from(id.0));
         let first = node.numbers.first();
         let samples = node.balancing.samples_calls;
+        let attended = services.iter().filter(|service| (service.attends)(&node));
+        let attention = attended.fold(0, |bits, service| bits | 1 << service.id.0);
         let queue = shuffle.map_or_else(RunQueue::new, |seed| RunQueue::shuffled(seed_here(seed)));
         Rc::new(Self {
             id,
@@ -273,7 +278,7 @@ impl Pe {
             tasks: Tasks::default(),
             services,
             states: services.iter().map(|service| (service.state)()).collect(),
-            attention: Cell::new(0),
+            attention: Cell::new(attention),
             due: Cell::new(0),
             hearers: services.iter().filter_map(|service| service.event).collect(),
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),

@@ -1,14 +1,16 @@
 //! Seeds: singletons of which the program does not say where, under every choice of `+seeds`.
 
-use crate::every_path::asked_seeds;
 #[cfg(feature = "sim")]
 use crate::every_path::on_simulated_paths;
+use crate::every_path::{asked_seeds, paths};
 use chare::prelude::*;
 use chare::{Job, Seeds};
+#[cfg(feature = "sim")]
+use std::time::Duration;
 
 const ALL: [Seeds; 3] = [Seeds::Random, Seeds::Least, Seeds::Steal];
 
-/// Runs a program with each choice, in jobs of several shapes and orders, and in simulated ones.
+/// Runs a program with each choice, in jobs of several shapes and orders, over every path, and in simulated ones.
 fn wherever<Fut>(main: impl Fn() -> Fut + Send + Clone + 'static)
 where
     Fut: Future<Output = ()> + 'static,
@@ -21,6 +23,10 @@ where
                 let job = order.into_iter().fold(job, |job, order| job.shuffled(order));
                 assert_eq!(job.run(main.clone()).unwrap(), 0, "{nodes}x{pes}, {seeds:?}, {order:?}");
             }
+        }
+        for (path, network) in paths().into_iter().filter(|_| asked_seeds().is_none()) {
+            let job = Job::in_process(2, 2).seeds(seeds).network(network);
+            assert_eq!(job.run(main.clone()).unwrap(), 0, "over {path}, {seeds:?}");
         }
         #[cfg(feature = "sim")]
         on_simulated_paths(&SHAPES, |job| job.seeds(seeds), &main);
@@ -165,5 +171,86 @@ fn a_call_of_a_singleton_that_was_given_away_and_has_ended_is_refused() {
         });
         let refused = job.unwrap_err().to_string();
         assert!(refused.contains("Place::place") && refused.contains("it was destroyed before"), "{refused}");
+    }
+}
+
+/// The work of PEs before and beside what is created.
+#[cfg(feature = "sim")]
+struct Worker;
+
+#[cfg(feature = "sim")]
+#[chare(group)]
+impl Worker {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn work(&self) {
+        chare::sim::compute(Duration::from_micros(100));
+    }
+}
+
+/// A singleton whose making takes a while, and which says where it was made.
+#[cfg(feature = "sim")]
+struct Task;
+
+#[cfg(feature = "sim")]
+#[chare]
+impl Task {
+    #[entry]
+    fn new() -> Self {
+        chare::sim::compute(Duration::from_micros(200));
+        Self
+    }
+
+    #[entry]
+    fn place(&self) -> PeId {
+        chare::destroy();
+        chare::my_pe()
+    }
+}
+
+/// On how many of 800 tasks each PE works, of a job of four nodes with two PEs each of which the last has 40 ms of work already, and how
+/// long all of that takes.
+#[cfg(feature = "sim")]
+fn tasks_by_pe(seeds: Seeds, chance: u64) -> ([u32; 8], Duration) {
+    use std::sync::{Arc, Mutex};
+    let found = Arc::new(Mutex::new(([0; 8], Duration::ZERO)));
+    let tell = Arc::clone(&found);
+    let network = "loggops".parse().expect("it is one");
+    let job = chare::Simulation::new(4, 2).model(network).seed(chance).seeds(seeds).audited();
+    let outcome = job.run(move || {
+        let tell = Arc::clone(&tell);
+        async move {
+            let workers = WorkerProxy::create();
+            chare::quiescence().await;
+            let begin = chare::now();
+            (0..400).for_each(|_| workers.on(PeId(7)).work());
+            let mut places = Vec::new();
+            for _ in 0..800 {
+                places.push(TaskProxy::create().place());
+                chare::sleep(Duration::from_micros(30)).await;
+            }
+            let mut tasks = [0; 8];
+            for place in places {
+                tasks[place.await.0 as usize] += 1;
+            }
+            *tell.lock().unwrap() = (tasks, chare::now() - begin);
+        }
+    });
+    assert_eq!(outcome.code().unwrap(), 0);
+    *found.lock().unwrap()
+}
+
+#[cfg(feature = "sim")]
+#[test]
+fn a_busy_pe_of_another_node_gets_less_by_least() {
+    for chance in 0..3 {
+        let (by_random, random_took) = tasks_by_pe(Seeds::Random, chance);
+        let (by_least, least_took) = tasks_by_pe(Seeds::Least, chance);
+        assert!(by_least[7] * 2 < by_random[7], "{by_random:?} at random, {by_least:?} by least");
+        assert!(least_took * 10 < random_took * 9, "{random_took:?} at random, {least_took:?} by least");
     }
 }

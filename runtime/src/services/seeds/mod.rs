@@ -13,29 +13,38 @@
 //!
 //! With `+seeds least` PEs say from time to time how many messages wait for them, and the less loaded one of two is chosen: "the power of two
 //! choices" (Mitzenmacher, 2001).
+//!
+//! 1. What the PEs of another node say, a node asks for while it creates singletons: with one choice in [`ASK_ONE_IN`] whose first PE is
+//!    there, whether or not that is chosen, so that no old word stands for ever. While an answer is under way it is not asked again: so
+//!    questions and answers are fewer than creations, and end with them.
+//! 2. Until a node has answered, what was created there from here is what is known to wait there: one that is too busy to answer gets less.
+//! 3. Neither is a message to a PE, and quiescence counts neither: nothing waits for them.
 
 mod bed;
 
+use crate::base::counters::Counters;
 use crate::base::typed_box::TypedBox;
 use crate::delivery::{lifecycle, outbox};
 use crate::model::call_options::CallOptions;
-use crate::model::envelope::{Create, Envelope, SystemMessage, opened};
-use crate::model::ids::{ChareId, PeId, ServiceId, Target};
+use crate::model::envelope::{Create, Envelope, SystemMessage, frame, opened};
+use crate::model::ids::{ChareId, NodeId, PeId, ServiceId, Target};
 use crate::model::registry::{Identity, Standing};
 use crate::node::seeds::Seeds;
-use crate::node::{Node, NodeService};
+use crate::node::{Arrival, Delivery, Node, NodeService};
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::{ChareEvent, Pe, Service};
-use bed::Bed;
-use chare_lrts::dice;
+use bed::{Bed, Hearsay};
+use chare_lrts::{codec, dice};
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) const SERVICE: Service = Service {
-    node: NodeService { state: || Box::new(OnceLock::<Bed>::new()), ..NodeService::NONE },
+    node: NodeService { state: || Box::new(Known::default()), arrive, ..NodeService::NONE },
     state: || TypedBox::new(RefCell::<VecDeque<Create>>::default()),
+    attends: |node| node.seeds != Seeds::Random,
     deliver: |pe, _, message| receive(pe, opened(message)),
     poll: |pe| {
         say_waiting(pe, pe.queue.borrow().len() + 1);
@@ -59,26 +68,37 @@ pub(crate) const SERVICE: Service = Service {
 /// The most seeds that a PE with nothing to do gets at once: they are given no further.
 const GIVEN_AT_ONCE: usize = 4;
 
+/// One in so many choices asks another node for the loads of its PEs: half a message more for a creation, and a word of a node is as old as
+/// four creations for each node of the job.
+const ASK_ONE_IN: u64 = 4;
+
+/// What a node knows of loads.
+#[derive(Default)]
+struct Known {
+    /// Of its own PEs, if they speak.
+    here: OnceLock<Bed>,
+    /// Of others, if it creates singletons by that.
+    elsewhere: OnceLock<Hearsay>,
+}
+
 /// The seeds that wait on this PE.
 fn row(pe: &Pe) -> &RefCell<VecDeque<Create>> {
     pe.state(ID)
 }
 
-/// What the PEs of a node say of themselves, from its first creation on.
-fn bed(node: &Node) -> &Bed {
-    node.state::<OnceLock<Bed>>(ID).get().expect("the first creation has made it")
+fn known(node: &Node) -> &Known {
+    node.state(ID)
 }
 
-/// Makes the bed of a node and has its PEs speak, unless there is one.
-fn open(pe: &Pe) {
-    let mut is_new = false;
-    pe.node.state::<OnceLock<Bed>>(ID).get_or_init(|| {
-        is_new = true;
-        Bed::new(pe.node.pes().count())
-    });
-    if is_new {
-        pe.node.pes().for_each(|to| send(pe, to, SeedMessage::Begin));
-    }
+/// What the PEs of a node say of themselves.
+fn bed(node: &Node) -> &Bed {
+    known(node).here.get_or_init(|| Bed::new(node.pes().count()))
+}
+
+/// What the PEs of other nodes said of themselves.
+fn elsewhere(node: &Node) -> &Hearsay {
+    let topology = &node.topology;
+    known(node).elsewhere.get_or_init(|| Hearsay::new(topology.nodes(), topology.pes_per_node()))
 }
 
 /// Where a singleton is to be created.
@@ -95,23 +115,70 @@ pub(crate) fn choose(pe: &Pe, options: &CallOptions) -> Ground {
     let random = PeId(dice::below(pe.node.topology.pes().into()) as u32);
     match pe.node.seeds {
         Seeds::Random => Ground::On(random),
-        chosen => choose_here(pe, (chosen, options), random),
+        chosen => choose_by_load(pe, (chosen, options), random),
     }
 }
 
 #[cold]
-fn choose_here(pe: &Pe, (chosen, options): (Seeds, &CallOptions), random: PeId) -> Ground {
+fn choose_by_load(pe: &Pe, (chosen, options): (Seeds, &CallOptions), random: PeId) -> Ground {
     let node = &pe.node;
-    let (Some(rank), pes) = (node.rank_here(random), node.pes().count()) else { return Ground::On(random) };
-    if pes == 1 {
-        return Ground::On(random);
-    }
-    open(pe);
+    let topology = &node.topology;
+    let other = match chosen {
+        Seeds::Least => PeId(dice::below(topology.pes().into()) as u32),
+        _ if !node.is_here(random) => return Ground::On(random),
+        _ if topology.pes_per_node() == 1 => return Ground::On(pe.id),
+        _ => topology.pe(node.id, dice::below(topology.pes_per_node().into()) as u32),
+    };
     if chosen == Seeds::Steal && options.is_default() {
         return Ground::Seed;
     }
-    let other = dice::below(pes as u64) as usize;
-    Ground::On(node.topology.pe(node.id, bed(node).lesser(rank, other) as u32))
+    if !node.is_here(random) && dice::below(ASK_ONE_IN) == 0 {
+        ask(pe, topology.node_of(random));
+    }
+    let less = if waiting(node, other) < waiting(node, random) { other } else { random };
+    note_created(node, less);
+    Ground::On(less)
+}
+
+/// The messages that wait for a PE, as far as this node knows.
+fn waiting(node: &Node, pe: PeId) -> u32 {
+    match node.rank_here(pe) {
+        Some(rank) => bed(node).waiting(rank),
+        None => elsewhere(node).waiting(node.topology.node_of(pe), node.topology.rank_of(pe)),
+    }
+}
+
+/// A singleton is created on a PE, which has yet to say so.
+fn note_created(node: &Node, pe: PeId) {
+    match node.rank_here(pe) {
+        Some(rank) => bed(node).note_created(rank),
+        None => elsewhere(node).note_created(node.topology.node_of(pe), node.topology.rank_of(pe)),
+    }
+}
+
+/// Asks another node what waits for its PEs, unless its answer is under way.
+fn ask(pe: &Pe, whom: NodeId) {
+    if elsewhere(&pe.node).begin_to_ask(whom) {
+        post(&pe.node, &pe.counters, whom, &Word::Ask);
+    }
+}
+
+/// Sends another node a word, which costs nothing, because no PE runs it.
+fn post(node: &Node, counters: &Counters, to: NodeId, word: &Word) {
+    let bytes = frame::encode_system(ID, word).expect("numbers refuse nothing");
+    node.post(counters, to, bytes);
+}
+
+/// Takes a word of another node.
+fn arrive(node: &Arc<Node>, arrival: Arrival<'_>) -> Result<Option<Delivery>, String> {
+    match codec::decode(arrival.said).map_err(|error| error.to_string())? {
+        Word::Ask => {
+            let waiting = bed(node).all_waiting();
+            post(node, &node.outside, arrival.source, &Word::Waiting(waiting));
+        }
+        Word::Waiting(waiting) => elsewhere(node).hear(arrival.source, &waiting)?,
+    }
+    Ok(None)
 }
 
 /// Plants the seed of a singleton whose home is this PE.
@@ -165,10 +232,6 @@ fn give(pe: &Pe) {
 
 fn receive(pe: &Pe, message: SeedMessage) -> Outcome {
     match message {
-        SeedMessage::Begin => {
-            pe.attend_to(ID, true);
-            return Outcome::NotCounted;
-        }
         SeedMessage::Sprout => {
             let next = row(pe).borrow_mut().pop_front();
             give(pe);
@@ -196,14 +259,21 @@ fn take(pe: &Pe, Create { id, chare, arguments }: Create) {
 const ID: ServiceId = ServiceId(17);
 
 enum SeedMessage {
-    /// Seeds are planted in this process from now on.
-    Begin,
     /// The next seed of this PE has its turn, unless it was given away.
     Sprout,
     /// A seed for a PE that had nothing to do.
     Given(Create),
     /// To the home: the singleton has ended.
     Ended { id: ChareId },
+}
+
+/// What nodes say to each other.
+#[derive(Serialize, Deserialize)]
+enum Word {
+    /// What waits for each of your PEs?
+    Ask,
+    /// So many messages, by rank.
+    Waiting(Vec<u32>),
 }
 
 impl SystemMessage for SeedMessage {
@@ -216,9 +286,5 @@ impl SystemMessage for SeedMessage {
             Self::Given(create) => format!("the creation of a {}", create.chare.name),
             _ => "the creation of singletons".to_owned(),
         }
-    }
-
-    fn is_counted(&self) -> bool {
-        !matches!(self, Self::Begin)
     }
 }
