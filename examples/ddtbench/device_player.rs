@@ -4,7 +4,7 @@
 //! arguments of devices: a kernel packs each array on the device, a copy brings it to the host, and the other player's device unpacks a
 //! copy of what was sent.
 
-use crate::rally::{KERNELS, Plan, Players, Rally, Way, apart};
+use crate::rally::{Plan, Players, Rally, Way, apart, numbered};
 use crate::verified::{check_and_clear, number, packed_by};
 use chare::devices::{self, Method, Stream};
 use chare::layout::{Layout, Plan as Pieces};
@@ -30,7 +30,7 @@ struct Arrays<T: Number> {
 
 impl<T: Number> Arrays<T> {
     fn prepare(player: u64, plan: Plan) -> Self {
-        let kernel = &KERNELS[plan.kernel];
+        let kernel = numbered(plan.kernel);
         let (device, stream) = here();
         let room = |len| DeviceBufferMut::new(&device, len).expect("the device has memory");
         let source = |(array, len)| {

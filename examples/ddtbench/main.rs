@@ -6,12 +6,16 @@
 //! cargo run --release --example ddtbench -- +p 2 --kernel NAS_MG_x --kernel FFT2 --repeats 1000
 //! cargo run --release --example ddtbench -- +n 2 --csv ddtbench.csv --plot ddtbench.svg
 //! cargo run --release --example ddtbench -- +n 2 --memory device --kernel MILC_su3_zd +device software
+//! cargo run --release --example ddtbench -- +n 2 --memory device --size objects --verify
 //! ```
 //! By `layout`, all arrays of a kernel are one argument, each with what is selected of it, and land where the receiver's layouts say: no
 //! loop packs, and where memory is reached nothing is packed. By `manual`, loops pack into a buffer, which is a contiguous argument, and
 //! unpack at the receiver, from the sender's memory where that is reached. Both ways are measured from the call until the data is in the
 //! receiver's arrays, half of a round trip. With `--verify` receivers compare all of their arrays, what was selected and what must not be
 //! touched, in round trips before those that are timed, and after them.
+//!
+//! `--size paper` has larger classes, of which those are left out whose arrays this host has no room for (`NAS_MG` E: 69 GB).
+//! `--size objects` has rows in two dimensions, by the length of a row, in the place of kernels.
 //!
 //! | file | job |
 //! |---|---|
@@ -20,9 +24,11 @@
 //! | `device_player` | the same for arrays on devices |
 //! | `verified` | what must have landed |
 //! | `report`, `plot` | table, CSV, SVG |
+//! | `breakdown` | the steps of a message, with `--breakdown` |
 //!
 //! The kernels stand in `chare_examples::ddtbench`.
 
+mod breakdown;
 mod device_player;
 mod player;
 mod plot;
@@ -31,8 +37,8 @@ mod report;
 mod verified;
 
 use chare::Program;
-use chare_examples::ddtbench::{Kernel, Precision, kernels};
-use chare_examples::start;
+use chare_examples::ddtbench::{Kernel, Precision, Sizes};
+use chare_examples::{memory, start};
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
 use device_player::DevicePlayers;
@@ -50,7 +56,10 @@ const BYTES_MAX: usize = 256 << 20;
 #[derive(Parser, Clone, Debug)]
 #[command(name = "ddtbench", no_binary_name = true)]
 struct Options {
-    /// Only this kernel, in all its sizes; may be given several times
+    /// In which sizes
+    #[arg(long, value_enum, default_value_t = Sizes::Published)]
+    size: Sizes,
+    /// Only this kernel, in all these sizes; may be given several times
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     kernel: Vec<String>,
     /// Round trips of each way; large kernels make fewer
@@ -62,6 +71,9 @@ struct Options {
     /// Compare every element of all arrays, before and after what is timed
     #[arg(long)]
     verify: bool,
+    /// Print what the steps of a message by layouts take, in the place of packing by hand; only of kernels of one array on hosts
+    #[arg(long, conflicts_with_all = ["memory", "csv", "plot", "verify"])]
+    breakdown: bool,
     /// Write the table as comma-separated values
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
@@ -79,13 +91,26 @@ enum Memory {
 }
 
 fn names() -> Vec<&'static str> {
-    let mut names: Vec<_> = kernels().iter().map(|kernel| kernel.name).collect();
+    let mut names: Vec<_> = KERNELS.iter().map(|(_, kernel)| kernel.name).collect();
     names.sort_unstable();
     names.dedup();
     names
 }
 
 impl Options {
+    /// The kernels that are asked for and have room here.
+    fn asked_for(&self) -> impl Iterator<Item = (&'static Kernel, Plan)> {
+        let is_asked_for = |(_, (sizes, kernel)): &(usize, &(Sizes, Kernel))| {
+            *sizes == self.size
+                && (self.kernel.is_empty() || self.kernel.iter().any(|name| *name == kernel.name))
+        };
+        KERNELS.iter().enumerate().filter(is_asked_for).filter_map(|(number, (_, kernel))| {
+            let too_large = too_large(kernel);
+            too_large.iter().for_each(|why| println!("skipped: {kernel:?}: {why}"));
+            too_large.is_none().then(|| (kernel, self.plan(number, kernel)))
+        })
+    }
+
     fn plan(&self, number: usize, kernel: &Kernel) -> Plan {
         let most = 1 + BYTES_MAX / kernel.bytes() / 2;
         let repeats = self.repeats.min(u32::try_from(most).unwrap_or(u32::MAX));
@@ -93,13 +118,37 @@ impl Options {
     }
 }
 
+/// Why a kernel is left out, if this host has no room for it: both players have their arrays, and as much again while they make them or
+/// compare.
+fn too_large(kernel: &Kernel) -> Option<String> {
+    let (needed, available) = (4 * kernel.array_bytes(), memory::available());
+    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+    let [needs, has] = [needed, available].map(gigabytes);
+    (needed > available).then(|| format!("it needs {needs:.1} GB, and {has:.1} GB are free"))
+}
+
 async fn measure(options: &Options) -> Result<(), Box<dyn Error>> {
     match options.memory {
+        _ if options.breakdown => break_down(options).await,
         Memory::Host => measure_by(options, HostPlayers::<f32>::create(), HostPlayers::<f64>::create()).await,
         Memory::Device => {
             measure_by(options, DevicePlayers::<f32>::create(), DevicePlayers::<f64>::create()).await
         }
     }
+}
+
+/// Prints the steps of kernels of one array.
+async fn break_down(options: &Options) -> Result<(), Box<dyn Error>> {
+    let (singles, doubles) = (HostPlayers::<f32>::create(), HostPlayers::<f64>::create());
+    breakdown::write_head()?;
+    for (kernel, plan) in options.asked_for().filter(|(kernel, _)| kernel.arrays.len() == 1) {
+        let steps = match kernel.precision {
+            Precision::Single => breakdown::steps::<f32>(&singles, kernel, plan).await,
+            Precision::Double => breakdown::steps::<f64>(&doubles, kernel, plan).await,
+        };
+        breakdown::write_row(kernel, steps)?;
+    }
+    Ok(())
 }
 
 async fn measure_by(
@@ -108,11 +157,7 @@ async fn measure_by(
     doubles: impl Players,
 ) -> Result<(), Box<dyn Error>> {
     let mut report = Report::begin()?;
-    let is_asked_for =
-        |kernel: &Kernel| options.kernel.is_empty() || options.kernel.iter().any(|name| *name == kernel.name);
-    let asked_for = KERNELS.iter().enumerate().filter(|(_, kernel)| is_asked_for(kernel));
-    for (number, kernel) in asked_for {
-        let plan = options.plan(number, kernel);
+    for (kernel, plan) in options.asked_for() {
         let times_us = match kernel.precision {
             Precision::Single => conduct(&singles, plan).await,
             Precision::Double => conduct(&doubles, plan).await,

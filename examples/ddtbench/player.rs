@@ -1,6 +1,6 @@
 //! Players: two chares that send to each other what a kernel selects, in place or packed by hand.
 
-use crate::rally::{KERNELS, Plan, Players, Rally, Way, apart};
+use crate::rally::{Plan, Players, Rally, Way, apart, numbered};
 use crate::verified::{check_and_clear, number, packed_by, shared, slices};
 use chare::prelude::*;
 use chare::{Instantiated, Landing, Layout, Several, SeveralMut};
@@ -22,7 +22,7 @@ struct Arrays<T: Number> {
 
 impl<T: Number> Arrays<T> {
     fn prepare(player: u64, plan: Plan) -> Self {
-        let kernel = &KERNELS[plan.kernel];
+        let kernel = numbered(plan.kernel);
         let source = |(array, len)| BufferMut::from_fn(len, |place| number(player, array, place)).freeze();
         let packed_len = kernel.bytes() / size_of::<T>();
         Self {
@@ -123,6 +123,19 @@ impl<T: Number> Player<T> {
         self.go_on(Way::Manual);
     }
 
+    /// Nothing comes with it.
+    #[entry]
+    fn call(&mut self) {
+        self.go_on(Way::Call);
+    }
+
+    /// The other player's array, perhaps its own memory.
+    #[entry]
+    fn look(&mut self, #[nocopy] shown: Received<T>) {
+        drop(shown);
+        self.go_on(Way::Shown);
+    }
+
     fn go_on(&mut self, way: Way) {
         let player = self.this_index();
         self.rally.receive(player);
@@ -142,11 +155,22 @@ impl<T: Number> Player<T> {
         self.rally.play();
         let other = self.this_collection().at(1 - self.this_index());
         let arrays = self.arrays.as_mut().expect("prepared");
-        if way == Way::Manual {
-            other.unpack(arrays.pack());
-            return;
+        match way {
+            Way::Manual => other.unpack(arrays.pack()),
+            Way::Call => other.call(),
+            Way::Shown => other.look(arrays.sources[0].clone()),
+            Way::Layout => arrays.land_at(&other),
         }
-        let selected = arrays.sources.iter().zip(&arrays.source_layouts);
+    }
+}
+
+impl<T: Number> Arrays<T>
+where
+    Player<T>: Instantiated,
+{
+    /// Sends what layouts select.
+    fn land_at(&self, other: &PlayerElementProxy<T>) {
+        let selected = self.sources.iter().zip(&self.source_layouts);
         let mut pieces = selected.map(|(source, layout)| SendBuffer::from(source.clone()).only(layout));
         let first = pieces.next().expect("a kernel has an array");
         match pieces.next() {

@@ -7,14 +7,22 @@
 
 use chare::ArrayOptions;
 use chare::prelude::*;
-use chare_examples::ddtbench::{Kernel, kernels};
+use chare_examples::ddtbench::{Kernel, Sizes};
 use chare_examples::partner;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// All kernels, the same in each process.
-pub(crate) static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(kernels);
+/// All kernels in all sizes, the same in each process.
+pub(crate) static KERNELS: LazyLock<Vec<(Sizes, Kernel)>> = LazyLock::new(|| {
+    let sized = |sizes: Sizes| sizes.kernels().into_iter().map(move |kernel| (sizes, kernel));
+    Sizes::ALL.into_iter().flat_map(sized).collect()
+});
+
+/// A kernel by its number.
+pub(crate) fn numbered(number: usize) -> &'static Kernel {
+    &KERNELS[number].1
+}
 
 /// Round trips that are checked, each time: the first finds targets of zeros or of those before, the second zeros.
 const CHECKED: u32 = 2;
@@ -26,6 +34,10 @@ pub(crate) enum Way {
     Layout,
     /// A buffer packed and unpacked by hand.
     Manual,
+    /// Nothing.
+    Call,
+    /// The whole first array, where it lies.
+    Shown,
 }
 
 /// What is played.
@@ -107,13 +119,18 @@ pub(crate) async fn conduct(players: &impl Players, plan: Plan) -> [f64; 2] {
     both(|ready| players.prepare(plan, ready)).await;
     let mut medians = [0.0; 2];
     for (way, median) in [Way::Layout, Way::Manual].into_iter().zip(&mut medians) {
-        let warm_up = plan.repeats / 10 + 1;
         verify(players, plan, way).await;
-        let times = round_trips(players, way, warm_up + plan.repeats).await;
+        *median = one_way_us(players, plan, way).await;
         verify(players, plan, way).await;
-        *median = median_us(&times[warm_up as usize..]);
     }
     medians
+}
+
+/// The median of one-way times of what is prepared, after a tenth as many to warm up.
+pub(crate) async fn one_way_us(players: &impl Players, plan: Plan, way: Way) -> f64 {
+    let warm_up = plan.repeats / 10 + 1;
+    let times = round_trips(players, way, warm_up + plan.repeats).await;
+    median_us(&times[warm_up as usize..]) / 2.0
 }
 
 async fn verify(players: &impl Players, plan: Plan, way: Way) {
@@ -131,16 +148,16 @@ async fn round_trips(players: &impl Players, way: Way, count: u32) -> Vec<u64> {
 }
 
 /// Tells both players something, and waits until they know.
-async fn both(tell: impl FnOnce(Callback<()>)) {
+pub(crate) async fn both(tell: impl FnOnce(Callback<()>)) {
     let (both_ready, ready) = chare::future();
     tell(ready);
     both_ready.await;
 }
 
-/// Half of the median of round trips.
-fn median_us(round_trips_ns: &[u64]) -> f64 {
-    let mut sorted = round_trips_ns.to_vec();
+/// The median of times.
+pub(crate) fn median_us(times_ns: &[u64]) -> f64 {
+    let mut sorted = times_ns.to_vec();
     sorted.sort_unstable();
     let (below, above) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
-    (below + above) as f64 / 4.0 / 1000.0
+    (below + above) as f64 / 2.0 / 1000.0
 }

@@ -35,16 +35,11 @@ impl Report {
     /// # Errors
     /// When standard output is closed or full.
     pub(crate) fn begin() -> io::Result<Self> {
-        let partner = partner();
-        let partner_node = NodeId(partner.0 / (chare::pes() / chare::nodes()));
+        write_path()?;
         let mut out = io::stdout().lock();
-        writeln!(out, "PE 0 and {partner} on {partner_node}: {}", chare::path_to(partner_node))?;
-        if cfg!(debug_assertions) {
-            writeln!(out, "built without optimisation: the times say little; use --release")?;
-        }
         let columns = ["bytes", "layout us", "manual us", "manual/layout"];
         let [bytes, layout, manual, ratio] = columns;
-        writeln!(out, "{:<14} {:<12} {bytes:>9} {layout:>11} {manual:>11} {ratio:>13}", "kernel", "size")?;
+        writeln!(out, "{:<14} {:<16} {bytes:>9} {layout:>11} {manual:>11} {ratio:>13}", "kernel", "size")?;
         out.flush()?;
         Ok(Self { rows: Vec::new() })
     }
@@ -57,7 +52,7 @@ impl Report {
         let (Kernel { name, size, .. }, [layout, manual]) = (row.kernel, row.times_us);
         let (bytes, ratio) = (row.kernel.bytes(), row.ratio());
         let mut out = io::stdout().lock();
-        writeln!(out, "{name:<14} {size:<12} {bytes:>9} {layout:>11.2} {manual:>11.2} {ratio:>13.2}")?;
+        writeln!(out, "{name:<14} {size:<16} {bytes:>9} {layout:>11.2} {manual:>11.2} {ratio:>13.2}")?;
         self.rows.push(row);
         out.flush()
     }
@@ -67,10 +62,14 @@ impl Report {
     /// # Errors
     /// When standard output is closed or full.
     pub(crate) fn end(&self, is_verified: bool) -> io::Result<()> {
-        let logarithms: f64 = self.rows.iter().map(|row| row.ratio().ln()).sum();
-        let mean = (logarithms / self.rows.len() as f64).exp();
         let mut out = io::stdout().lock();
-        writeln!(out, "packing by hand takes {mean:.2} times as long in the geometric mean")?;
+        if self.rows.is_empty() {
+            writeln!(out, "no kernel was played: see which have these sizes, by `--size` alone")?;
+        } else {
+            let logarithms: f64 = self.rows.iter().map(|row| row.ratio().ln()).sum();
+            let mean = (logarithms / self.rows.len() as f64).exp();
+            writeln!(out, "packing by hand takes {mean:.2} times as long in the geometric mean")?;
+        }
         if is_verified {
             writeln!(out, "verified {} kernels both ways, every element of every array", self.rows.len())?;
         }
@@ -81,6 +80,21 @@ impl Report {
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
+}
+
+/// Writes who plays, and over which path.
+///
+/// # Errors
+/// When standard output is closed or full.
+pub(crate) fn write_path() -> io::Result<()> {
+    let partner = partner();
+    let partner_node = NodeId(partner.0 / (chare::pes() / chare::nodes()));
+    let mut out = io::stdout().lock();
+    writeln!(out, "PE 0 and {partner} on {partner_node}: {}", chare::path_to(partner_node))?;
+    if cfg!(debug_assertions) {
+        writeln!(out, "built without optimisation: the times say little; use --release")?;
+    }
+    Ok(())
 }
 
 /// Writes all rows as comma-separated values.

@@ -320,6 +320,31 @@ fn ddtbench_lands_kernels_on_devices_too() {
 }
 
 #[test]
+fn ddtbench_has_larger_classes_and_objects_by_their_rows() {
+    let said =
+        pass("ddtbench", "--size paper --kernel MILC_su3_zd --kernel WRF_x_sa --verify --repeats 1 +n 2");
+    assert!(said.contains("verified 8 kernels both ways") && said.contains("E 32x32x64x64"), "{said}");
+    for path in ["+p 2", "+n 2", "+n 2 +nolocal", "--memory device +n 2"] {
+        let said = pass("ddtbench", &format!("--size objects --verify --repeats 2 {path}"));
+        assert!(said.contains("verified 16 kernels both ways"), "{path}: {said}");
+    }
+}
+
+#[test]
+fn ddtbench_tells_the_steps_of_messages() {
+    let said = pass("ddtbench", "--breakdown --kernel NAS_MG_x --kernel WRF_x_sa --repeats 20 +n 2");
+    let rows: Vec<&str> = said.lines().filter(|line| line.starts_with("NAS_MG_x")).collect();
+    assert!(rows.len() == 4 && !said.contains("WRF_x_sa"), "of kernels of one array: {said}");
+    for row in rows {
+        let cells: Vec<f64> = row.split_whitespace().skip(2).map(|cell| cell.parse().expect(row)).collect();
+        let [_bytes, make, plan, exchange, address, copy, rest, message] = cells[..] else { panic!("{row}") };
+        assert!([make, plan, exchange, copy, message].iter().all(|time_us| *time_us > 0.0), "{row}");
+        let sum = exchange + address + copy + rest;
+        assert!((sum - message).abs() < 0.05, "{row}");
+    }
+}
+
+#[test]
 fn ddtbench_writes_its_table_and_draws_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| folder.path().join(name);

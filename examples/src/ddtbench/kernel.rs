@@ -145,6 +145,12 @@ impl Kernel {
         self.arrays.iter().map(bytes).sum()
     }
 
+    /// Bytes of the arrays at both ends.
+    pub fn array_bytes(&self) -> u64 {
+        let elements: usize = [End::Source, End::Target].into_iter().flat_map(|end| self.lens(end)).sum();
+        (elements * self.precision.bytes()) as u64
+    }
+
     /// Packs by hand what leaves, of elements as large as the kernel's.
     ///
     /// # Panics

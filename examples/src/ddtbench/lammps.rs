@@ -1,7 +1,7 @@
 //! Exchanges of LAMMPS, molecular dynamics: atoms from a list, which land in a row behind those that are there.
 
 use super::by_hand::ByHand;
-use super::by_hand::lammps::Atoms;
+use super::by_hand::lists::Atoms;
 use super::kernel::{Array, Kernel, Precision, Selected, shuffled};
 use super::tree::Tree;
 

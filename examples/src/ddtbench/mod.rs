@@ -1,4 +1,4 @@
-//! DDTBench's kernels: what real applications select of their arrays, in the sizes that they were published with.
+//! DDTBench's kernels: what real applications select of their arrays, in the sizes that they were published with, and in others.
 //!
 //! Schneider, Gerstenberger, Hoefler: "Application-oriented ping-pong benchmarking: how to assess the real communication overheads"
 //! (Computing 96, 2014) took them from WRF, MILC, NAS, LAMMPS, SPECFEM3D and a Fourier transform. The facts are those of DDTBench's
@@ -13,6 +13,7 @@
 //! | `lammps` | `LAMMPS_{full,atomic}` | atoms from a list, of six and of four arrays, which land in a row |
 //! | `specfem3d` | `SPECFEM3D_{oc,cm,mt}` | points from lists, of one and of two arrays; every second triple |
 //! | `fft` | `FFT2` | a block of a matrix, which lands transposed |
+//! | `objects` | `object_{1KiB,1MiB,4MiB}`, which are not DDTBench's | rows of an array in two dimensions |
 //!
 //! Beside DDTBench:
 //! 1. Elements land in arrays of their own, instead of in those that are sent, so that no player waits until it may write what it has
@@ -28,15 +29,46 @@ mod lammps;
 mod milc;
 mod nas_lu;
 mod nas_mg;
+mod objects;
 mod specfem3d;
 mod tree;
 mod wrf;
 
 pub use by_hand::End;
+use clap::ValueEnum;
 pub use kernel::{Array, Kernel, Number, Precision, Selected};
 pub use tree::Tree;
 
-/// All kernels in all sizes, in DDTBench's order. Lists of indices are the same in each process.
+/// Sizes of kernels.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sizes {
+    /// All kernels, in the sizes of DDTBench's sources
+    Published,
+    /// WRF A to D, MILC B to E and NAS_MG B to E, classes as FALCON-X's figures name them; their sizes are NAS's own for MG, and for the
+    /// others follow from DDTBench's
+    Paper,
+    /// Objects in two dimensions by the length of their rows, as TEMPI sends them
+    Objects,
+}
+
+impl Sizes {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Published, Self::Paper, Self::Objects];
+
+    /// The kernels in these sizes.
+    pub fn kernels(self) -> Vec<Kernel> {
+        match self {
+            Self::Published => kernels(),
+            Self::Paper => [wrf::classes, milc::classes, nas_mg::classes]
+                .into_iter()
+                .flat_map(|family| family())
+                .collect(),
+            Self::Objects => objects::kernels(),
+        }
+    }
+}
+
+/// All kernels in all published sizes, in DDTBench's order. Lists of indices are the same in each process.
 ///
 /// Cost: some milliseconds, for the lists.
 ///

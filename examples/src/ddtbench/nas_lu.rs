@@ -1,6 +1,6 @@
 //! Exchanges of NAS LU, a solver: five doubles of each point of an edge of the inside, which land in the frame.
 
-use super::by_hand::nas_lu::{LuX, LuY, POINT, width};
+use super::by_hand::nas::{LuX, LuY, POINT, width};
 use super::by_hand::{ByHand, End};
 use super::kernel::{Array, Kernel, Precision};
 use super::tree::Tree;

@@ -2,7 +2,7 @@
 //! second triple of a tensor.
 
 use super::by_hand::ByHand;
-use super::by_hand::specfem3d::{Lists, Tensor};
+use super::by_hand::lists::{Lists, Tensor};
 use super::kernel::{Array, Kernel, Precision, Selected, shuffled};
 use super::tree::Tree;
 

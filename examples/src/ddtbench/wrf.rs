@@ -31,8 +31,28 @@ const X: [Ranges; 3] = [
     Ranges { size: "8x8", i: ([4, 22], [13, 15]), j: ([4, 27], [8, 23]) },
 ];
 
+/// What one process that has all of the 41 x 81 points would send to either side, with the margins that DDTBench's patches have there.
+const ALONE: ([i32; 2], [i32; 2]) = ([-4, 45], [-4, 85]);
+const Y_ALONE: Ranges = Ranges { size: "D 1x1", i: (ALONE.0, [1, 41]), j: (ALONE.1, [1, 3]) };
+const X_ALONE: Ranges = Ranges { size: "D 1x1", i: (ALONE.0, [39, 41]), j: (ALONE.1, [1, 81]) };
+
 pub(super) fn kernels() -> Vec<Kernel> {
-    let directions = [("WRF_y_vec", "WRF_y_sa", &Y[..]), ("WRF_x_vec", "WRF_x_sa", &X[..])];
+    sized(&Y, &X)
+}
+
+/// Classes: DDTBench's case, a baroclinic wave, on fewer and fewer processes.
+pub(super) fn classes() -> Vec<Kernel> {
+    let [y_2, _, y_4, _, y_8] = Y;
+    let [x_2, x_4, x_8] = X;
+    let named = |size, ranges| Ranges { size, ..ranges };
+    sized(
+        &[named("A 8x8", y_8), named("B 4x4", y_4), named("C 2x2", y_2), Y_ALONE],
+        &[named("A 8x8", x_8), named("B 4x4", x_4), named("C 2x2", x_2), X_ALONE],
+    )
+}
+
+fn sized(y: &[Ranges], x: &[Ranges]) -> Vec<Kernel> {
+    let directions = [("WRF_y_vec", "WRF_y_sa", y), ("WRF_x_vec", "WRF_x_sa", x)];
     let sized = directions.iter().flat_map(|(vectors, subarrays, sizes)| {
         sizes.iter().flat_map(|ranges| {
             [(*vectors, Halo::vectors as fn(&Halo) -> _), (*subarrays, Halo::subarrays)]

@@ -1,23 +1,19 @@
 //! Packing by hand: each kernel's loops as an application would write them, which know nothing of its trees.
 
 pub(super) mod fft;
-pub(super) mod lammps;
+pub(super) mod lists;
 mod loops;
-pub(super) mod milc;
-pub(super) mod nas_lu;
-pub(super) mod nas_mg;
-pub(super) mod specfem3d;
+pub(super) mod nas;
+pub(super) mod strided;
 pub(super) mod wrf;
 
 pub use loops::End;
 
 use fft::Transposition;
-use lammps::Atoms;
+use lists::{Atoms, Lists, Tensor};
 use loops::Loops;
-use milc::ZDown;
-use nas_lu::{LuX, LuY};
-use nas_mg::{MgX, MgY, MgZ};
-use specfem3d::{Lists, Tensor};
+use nas::{LuX, LuY, MgX, MgY, MgZ};
+use strided::{Rows, ZDown};
 use wrf::Halo;
 
 /// The loops of any kernel.
@@ -33,6 +29,7 @@ pub(super) enum ByHand {
     Lists(Lists),
     Tensor(Tensor),
     Transposition(Transposition),
+    Rows(Rows),
 }
 
 impl ByHand {
@@ -49,6 +46,7 @@ impl ByHand {
             Self::Lists(loops) => loops.pack(sources, packed),
             Self::Tensor(loops) => loops.pack(sources, packed),
             Self::Transposition(loops) => loops.pack(sources, packed),
+            Self::Rows(loops) => loops.pack(sources, packed),
         }
     }
 
@@ -65,6 +63,7 @@ impl ByHand {
             Self::Lists(loops) => loops.unpack(packed, targets),
             Self::Tensor(loops) => loops.unpack(packed, targets),
             Self::Transposition(loops) => loops.unpack(packed, targets),
+            Self::Rows(loops) => loops.unpack(packed, targets),
         }
     }
 }
