@@ -10,7 +10,7 @@ use crate::subject::{Array, Part, Subject};
 use bytemuck::{AnyBitPattern, NoUninit, cast_slice, cast_slice_mut};
 #[cfg(feature = "mpi")]
 use chare_examples::ddtbench::End;
-use chare_examples::ddtbench::{Kernel, Precision, Selected, kernels};
+use chare_examples::ddtbench::{Kernel, Precision, Selected, Sizes};
 use chare_layout::LayoutError;
 #[cfg(feature = "mpi")]
 use chare_mpi_sys::{Library, MpiError};
@@ -19,10 +19,24 @@ use std::sync::Arc;
 /// The beginning of the names of kernels, before their numbers in DDTBench's order.
 const PREFIX: &str = "ddtbench-";
 
+/// Bytes of arrays of a class up to which it is a subject: MG's D and E have no room on most hosts.
+const CLASS_BYTES_MAX: u64 = 1 << 30;
+
+/// DDTBench's kernels in their published sizes, and in those classes that are none of these.
+fn subjects() -> Vec<Kernel> {
+    let published = Sizes::Published.kernels();
+    let is_new = |class: &Kernel| {
+        !published.iter().any(|kernel| kernel.name == class.name && kernel.bytes() == class.bytes())
+    };
+    let mut classes = Sizes::Paper.kernels();
+    classes.retain(|class| class.array_bytes() <= CLASS_BYTES_MAX && is_new(class));
+    published.into_iter().chain(classes).collect()
+}
+
 /// The kernel of a name.
 pub(crate) fn named(name: &str) -> Option<Kernel> {
     let number = name.strip_prefix(PREFIX)?.parse().ok()?;
-    kernels().into_iter().nth(number)
+    subjects().into_iter().nth(number)
 }
 
 /// Elements as words of bytes, which may stand anywhere in a stream.

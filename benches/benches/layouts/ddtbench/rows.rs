@@ -1,10 +1,9 @@
 //! Rows of kernels: each in each of its sizes, against each peer; and what they come to.
 
-use super::PREFIX;
+use super::{PREFIX, subjects};
 use crate::messages::rows::{BY_HAND, beside};
 use crate::row::beside_best;
 use chare_benches::Comparison;
-use chare_examples::ddtbench::kernels;
 
 /// The beginning of the names of these rows.
 const NAMES: &str = "ddtbench ";
@@ -13,7 +12,7 @@ const NAMES: &str = "ddtbench ";
 const ENOUGH: f64 = 1.05;
 
 pub(crate) fn all() -> Vec<Comparison> {
-    let kernels = kernels();
+    let kernels = subjects();
     let rows = kernels.iter().enumerate().flat_map(|(number, kernel)| {
         beside(&format!("{NAMES}{kernel:?}"), &format!("{PREFIX}{number}"), &[BY_HAND])
     });
