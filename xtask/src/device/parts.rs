@@ -16,6 +16,7 @@ const PING_PONGS: [(&str, &str); 2] =
 const STENCILS: [(&str, &str); 2] = [("stencil_one_process", "+p 4"), ("stencil_two_processes", "+n 2 +p 2")];
 const HALOS: [(&str, &str); 2] = [("halo_one_process", "+p 2"), ("halo_two_processes", "+n 2")];
 const KERNELS: [(&str, &str); 2] = [("ddtbench_one_process", "+p 2"), ("ddtbench_two_processes", "+n 2")];
+const OBJECTS: [(&str, &str); 2] = [("objects_one_process", "+p 2"), ("objects_two_processes", "+n 2")];
 
 /// All parts, for a kind of device, of the programs in a folder; `quick` has few lengths and samples.
 pub(super) fn all(folder: &Path, kind: &str, quick: bool) -> Vec<Part> {
@@ -60,6 +61,11 @@ pub(super) fn all(folder: &Path, kind: &str, quick: bool) -> Vec<Part> {
         let some = if quick { "--kernel MILC_su3_zd --repeats 5" } else { "--repeats 50" };
         let command = program(DDTBENCH, &format!("--memory device --verify {some} {layout} +device {kind}"));
         parts.push(Part { name, command, keeps: Keeps::Said(rows::of_kernels) });
+    }
+    for (name, layout) in OBJECTS {
+        let some = if quick { "--kernel object_1KiB --repeats 5" } else { "--repeats 100" };
+        let some = format!("--size objects --memory device --verify {some} {layout} +device {kind}");
+        parts.push(Part { name, command: program(DDTBENCH, &some), keeps: Keeps::Said(rows::of_kernels) });
     }
     parts.extend(MEASURED.map(|name| {
         let command = program(DEVICES, &format!("--device {kind} {brief} {name}"));

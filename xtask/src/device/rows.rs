@@ -30,14 +30,19 @@ pub(super) fn of_ping_pong(said: &str) -> Result<Vec<Value>, String> {
     if rows.is_empty() { Err("a ping-pong without rows".to_owned()) } else { Ok(rows) }
 }
 
-/// One way of what a kernel of DDTBench selects, in place and packed by hand: the last columns are bytes, both times, and their ratio.
+/// One way of what a kernel of DDTBench selects, in place and packed by hand: the last columns are bytes, both times, and their ratio. Objects
+/// say before them how long their rows are: `rows of 64`.
 pub(super) fn of_kernels(said: &str) -> Result<Vec<Value>, String> {
     let read = |line: &str| {
         let cells: Vec<&str> = line.split_whitespace().collect();
-        let [_name, .., bytes, layout, manual, _ratio] = cells[..] else { return None };
+        let [_name, size @ .., bytes, layout, manual, _ratio] = &cells[..] else { return None };
         let (bytes, times) = (bytes.parse().ok()?, [layout.parse::<f64>().ok()?, manual.parse().ok()?]);
+        let block = match size {
+            ["rows", "of", block] => block.parse().ok()?,
+            _ => 8,
+        };
         let sides = ["in place", "by hand"].into_iter().zip(times);
-        Some(sides.map(|(side, time_us)| row(side, (bytes, 8), time_us * 1e3)).collect::<Vec<_>>())
+        Some(sides.map(|(side, time_us)| row(side, (bytes, block), time_us * 1e3)).collect::<Vec<_>>())
     };
     let rows: Vec<Value> = said.lines().filter_map(read).flatten().collect();
     if rows.is_empty() { Err("a DDTBench without rows".to_owned()) } else { Ok(rows) }
@@ -86,6 +91,8 @@ mod tests {
         let rows = of_kernels(said).expect("a row");
         assert_eq!(rows.len(), 2);
         assert_eq!((&rows[1]["side"], &rows[1]["median_ns"]), (&"by hand".into(), &3_172_990.0.into()));
+        let rows = of_kernels("object_1MiB  rows of 64  1048576  5.00  50.00  10.00\n").expect("an object");
+        assert_eq!((&rows[0]["bytes"], &rows[0]["block"]), (&(1 << 20).into(), &64.into()));
         assert!(of_kernels("nothing").is_err());
     }
 }
