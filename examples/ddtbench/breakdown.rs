@@ -10,14 +10,15 @@
 //! | `rest` | `message` less the three before: what layouts add to a message, and what caches lose between two processors; below zero where the other player helps with a long copy, or a short one travels with the call |
 //! | `message` | one way of the message that lands from layout to layout |
 //!
-//! A message costs the last five; the first two come before the first. Kernels of one array that is shown without a copy are told: of several, or
-//! where memory is not shared, an address cannot be told from the rest.
+//! A message costs the columns from `exchange` on; `make` and `plan` come before the first. Only kernels of one array are told, between
+//! players that see each other's memory: elsewhere the array that is shown is brought, and its address cannot be told from that.
 
 use crate::rally::{Plan, Players, Way, both, median_us, one_way_us};
 use crate::report::write_path;
 use crate::verified::number;
 use chare::{BufferMut, layout};
 use chare_examples::ddtbench::{End, Kernel, Number};
+use std::error::Error;
 use std::hint::black_box;
 use std::io::{self, Write};
 
@@ -35,21 +36,26 @@ pub(crate) struct Steps {
 /// Writes the head of the table.
 ///
 /// # Errors
-/// When standard output is closed or full.
-pub(crate) fn write_head() -> io::Result<()> {
+/// When the players do not see each other's memory, in words; when standard output is closed or full.
+pub(crate) fn write_head() -> Result<(), Box<dyn Error>> {
+    let path = write_path()?;
+    if !["memcpy", "shared mapping"].iter().any(|seen| path.contains(seen)) {
+        return Err(
+            "--breakdown is of players that see each other's memory: `+p 2`, or `+n 2` on one host".into()
+        );
+    }
     let columns = ["make", "plan", "exchange", "address", "copy", "rest", "message"];
-    write_path()?;
     let mut out = io::stdout().lock();
     write!(out, "{:<14} {:<16} {:>9}", "kernel", "size, us", "bytes")?;
     columns.iter().try_for_each(|column| write!(out, " {column:>10}"))?;
     writeln!(out)?;
-    out.flush()
+    Ok(out.flush()?)
 }
 
 /// Writes a row.
 ///
 /// # Errors
-/// As [`write_head`].
+/// When standard output is closed or full.
 pub(crate) fn write_row(kernel: &Kernel, steps: Steps) -> io::Result<()> {
     let Steps { make, plan, exchange, shown, copy, message } = steps;
     let address = shown - exchange;

@@ -82,19 +82,20 @@ impl Report {
     }
 }
 
-/// Writes who plays, and over which path.
+/// Writes who plays, and over which path, which it returns in words.
 ///
 /// # Errors
 /// When standard output is closed or full.
-pub(crate) fn write_path() -> io::Result<()> {
+pub(crate) fn write_path() -> io::Result<String> {
     let partner = partner();
     let partner_node = NodeId(partner.0 / (chare::pes() / chare::nodes()));
+    let path = chare::path_to(partner_node);
     let mut out = io::stdout().lock();
-    writeln!(out, "PE 0 and {partner} on {partner_node}: {}", chare::path_to(partner_node))?;
+    writeln!(out, "PE 0 and {partner} on {partner_node}: {path}")?;
     if cfg!(debug_assertions) {
         writeln!(out, "built without optimisation: the times say little; use --release")?;
     }
-    Ok(())
+    Ok(path)
 }
 
 /// Writes all rows as comma-separated values.

@@ -342,6 +342,9 @@ fn ddtbench_tells_the_steps_of_messages() {
         let sum = exchange + address + copy + rest;
         assert!((sum - message).abs() < 0.05, "{row}");
     }
+    let apart = run("ddtbench", "--breakdown --kernel NAS_MG_x --repeats 2 +n 2 +nolocal");
+    assert_eq!(apart.code, Some(1), "{apart:?}");
+    assert!(apart.stderr.contains("players that see each other's memory"), "{apart:?}");
 }
 
 #[test]
