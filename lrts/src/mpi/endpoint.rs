@@ -9,7 +9,7 @@
 #![expect(unsafe_code, reason = "hands MPI addresses of its buffers")]
 
 use super::callers::{Callers, Ticket};
-use super::process::Process;
+use super::flow::Process;
 use super::wire::MESSAGE_TAG;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::fabric::wire::BUFFER_BYTES;

@@ -1,4 +1,4 @@
-//! Flow: the bytes of one long transfer, cut into pieces, sent or received in order under one tag.
+//! Flow: the bytes of one long transfer with a process, cut into pieces, sent or received in order under one tag.
 //!
 //! 1. Both ends cut alike, and MPI matches messages of one tag between two processes in their order: no piece needs a name.
 //! 2. A flow owns what keeps its bytes valid. While MPI may touch them it does not let go: dropped with pieces under way, it
@@ -8,17 +8,26 @@
 #![expect(unsafe_code, reason = "hands MPI addresses of memory that operations and claims hold")]
 
 use super::callers::Ticket;
-use super::process::Process;
 use crate::memory::{Memory, MemoryMut};
 use crate::region::Claim;
-use chare_mpi_sys::Request;
+use chare_mpi_sys::{Communicator, Request};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The longest piece: some MPIs move a piece within one call, and messages wait meanwhile for some hundred microseconds.
 const PIECE_BYTES_MAX: usize = 4 << 20;
 
 /// Pieces under way, so that one begins while another ends.
 const PIECES_MAX: usize = 2;
+
+/// A process of a communicator, at which a node receives.
+#[derive(Clone)]
+pub struct Process {
+    /// Where it receives.
+    pub communicator: Arc<Communicator>,
+    /// Its rank there.
+    pub rank: u32,
+}
 
 /// The memory at one end.
 pub(super) enum Block {

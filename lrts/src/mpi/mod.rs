@@ -26,13 +26,12 @@ mod exchange;
 mod flow;
 mod open;
 mod poster;
-mod process;
 mod server;
 mod wire;
 
 pub use crate::bootstrap::managed::mpi::start;
 pub use chare_mpi_sys::{Communicator, Threads};
-pub use process::Process;
+pub use flow::Process;
 
 use crate::bootstrap::Bootstrap;
 use crate::error::{LrtsError, TransferError};

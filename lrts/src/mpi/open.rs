@@ -6,7 +6,7 @@
 use super::callers::Callers;
 use super::endpoint::Endpoint;
 use super::exchange::{MatchedExchange, Parts};
-use super::process::Process;
+use super::flow::Process;
 use super::server::Server;
 use super::start::BACKEND;
 use crate::bootstrap::Bootstrap;

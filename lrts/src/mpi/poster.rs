@@ -6,8 +6,7 @@
 //! 4. An operation keeps its memory while MPI may touch it; of a lost peer's operations, what MPI does not give back never
 //!    comes back.
 
-use super::flow::{Block, Flow};
-use super::process::Process;
+use super::flow::{Block, Flow, Process};
 use super::wire::{Control, Tags};
 use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::error::TransferError;

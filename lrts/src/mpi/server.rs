@@ -5,8 +5,7 @@
 //!    ([`Waiters`]). So does a lack of tags, of which there are thousands; then it is tried again with every progress.
 //! 3. What no correct peer asks is a breach, told in words.
 
-use super::flow::{Block, Flow};
-use super::process::Process;
+use super::flow::{Block, Flow, Process};
 use super::wire::{Control, Tags, is_transfer_tag};
 use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::fabric::peers::Serve;

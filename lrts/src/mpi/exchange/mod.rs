@@ -14,9 +14,8 @@ mod sending;
 
 use super::callers::Ticket;
 use super::endpoint::{Endpoint, Event, Letter, SENDS};
-use super::flow::Flow;
+use super::flow::{Flow, Process};
 use super::poster::Poster;
-use super::process::Process;
 use super::server::{Ends, Server};
 use super::start::BACKEND;
 use super::wire::{Control, Tags};
