@@ -75,6 +75,11 @@ fn here() -> (devices::Device, Stream) {
     here.unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Bytes of memory of this PE's device.
+pub(crate) fn memory_bytes() -> u64 {
+    here().0.info().memory_bytes
+}
+
 pub(crate) struct DevicePlayer<T: Number> {
     arrays: Option<Arrays<T>>,
     rally: Rally,

@@ -98,17 +98,30 @@ fn names() -> Vec<&'static str> {
 }
 
 impl Options {
-    /// The kernels that are asked for and have room here.
-    fn asked_for(&self) -> impl Iterator<Item = (&'static Kernel, Plan)> {
+    /// The kernels that are asked for and have room here. Asked once, while no player has any array.
+    fn asked_for(&self) -> Vec<(&'static Kernel, Plan)> {
         let is_asked_for = |(_, (sizes, kernel)): &(usize, &(Sizes, Kernel))| {
             *sizes == self.size
                 && (self.kernel.is_empty() || self.kernel.iter().any(|name| *name == kernel.name))
         };
-        KERNELS.iter().enumerate().filter(is_asked_for).filter_map(|(number, (_, kernel))| {
-            let too_large = too_large(kernel);
+        let has_room = |(number, (_, kernel)): (usize, &'static (Sizes, Kernel))| {
+            let too_large = self.too_large(kernel);
             too_large.iter().for_each(|why| println!("skipped: {kernel:?}: {why}"));
             too_large.is_none().then(|| (kernel, self.plan(number, kernel)))
-        })
+        };
+        KERNELS.iter().enumerate().filter(is_asked_for).filter_map(has_room).collect()
+    }
+
+    /// Why a kernel is left out, if there is no room for it: both players have their arrays, and as much again while they make them or
+    /// compare; on a device, where they may be on one, these arrays and what is packed of them.
+    fn too_large(&self, kernel: &Kernel) -> Option<String> {
+        let on_device = || (3 * kernel.array_bytes(), device_player::memory_bytes(), "the device has");
+        let on_host = (4 * kernel.array_bytes(), memory::available(), "this host can spare");
+        let rooms = (self.memory == Memory::Device).then(on_device);
+        let lacks = |(needed, available, _): &(u64, u64, &str)| needed > available;
+        let (needed, available, whose) = rooms.into_iter().chain([on_host]).find(lacks)?;
+        let [needs, has] = [needed, available].map(|bytes| bytes as f64 / 1e9);
+        Some(format!("it needs {needs:.1} GB, and {whose} {has:.1} GB"))
     }
 
     fn plan(&self, number: usize, kernel: &Kernel) -> Plan {
@@ -116,15 +129,6 @@ impl Options {
         let repeats = self.repeats.min(u32::try_from(most).unwrap_or(u32::MAX));
         Plan { kernel: number, repeats, verify: self.verify }
     }
-}
-
-/// Why a kernel is left out, if this host has no room for it: both players have their arrays, and as much again while they make them or
-/// compare.
-fn too_large(kernel: &Kernel) -> Option<String> {
-    let (needed, available) = (4 * kernel.array_bytes(), memory::available());
-    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
-    let [needs, has] = [needed, available].map(gigabytes);
-    (needed > available).then(|| format!("it needs {needs:.1} GB, and {has:.1} GB are free"))
 }
 
 async fn measure(options: &Options) -> Result<(), Box<dyn Error>> {
@@ -141,7 +145,12 @@ async fn measure(options: &Options) -> Result<(), Box<dyn Error>> {
 async fn break_down(options: &Options) -> Result<(), Box<dyn Error>> {
     let (singles, doubles) = (HostPlayers::<f32>::create(), HostPlayers::<f64>::create());
     breakdown::write_head()?;
-    for (kernel, plan) in options.asked_for().filter(|(kernel, _)| kernel.arrays.len() == 1) {
+    let mut kernels = options.asked_for();
+    kernels.retain(|(kernel, _)| kernel.arrays.len() == 1);
+    if kernels.is_empty() {
+        println!("no kernel of one array was asked for: see which have these sizes, by `--size` alone");
+    }
+    for (kernel, plan) in kernels {
         let steps = match kernel.precision {
             Precision::Single => breakdown::steps::<f32>(&singles, kernel, plan).await,
             Precision::Double => breakdown::steps::<f64>(&doubles, kernel, plan).await,

@@ -69,9 +69,13 @@ impl Report {
             let logarithms: f64 = self.rows.iter().map(|row| row.ratio().ln()).sum();
             let mean = (logarithms / self.rows.len() as f64).exp();
             writeln!(out, "packing by hand takes {mean:.2} times as long in the geometric mean")?;
-        }
-        if is_verified {
-            writeln!(out, "verified {} kernels both ways, every element of every array", self.rows.len())?;
+            if is_verified {
+                writeln!(
+                    out,
+                    "verified {} kernels both ways, every element of every array",
+                    self.rows.len()
+                )?;
+            }
         }
         out.flush()
     }

@@ -122,7 +122,8 @@ pub(crate) struct Copies {
     /// What the thresholds say, for who posts: written with the lock of `jobs` held. A hint, which orders nothing.
     long_bytes_min: AtomicUsize,
     untried_bytes_max: AtomicUsize,
-    /// Bytes of middling copies that were made at once since the last trial. Written by all who ask; it orders nothing.
+    /// Bytes of middling copies that were made at once since the last trial, as often as somebody asked of each. Written by all who ask; it
+    /// orders nothing.
     untried_bytes: AtomicUsize,
     /// Whether the next copy of middling length is a job, to see whether somebody helps. A hint, which orders nothing.
     tries: AtomicBool,

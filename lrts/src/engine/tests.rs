@@ -607,6 +607,11 @@ mod in_virtual_time {
 
         fn post(&mut self, now_ns: u64) -> (Next, u64) {
             let Cell { bytes, grains, piece, .. } = self.cell;
+            if let Some(Fixed { long_bytes_min, .. }) = self.fixed {
+                // What a fragment of the job before has shown is none of theirs.
+                self.copies.long_bytes_min.store(long_bytes_min, Ordering::Relaxed);
+                self.copies.untried_bytes_max.store(usize::MAX, Ordering::Relaxed);
+            }
             if !self.copies.is_long(bytes) {
                 let time_ns = Slow(piece).time(bytes).as_nanos() as u64;
                 return (Next::Computes { left: grains, is_open: false }, now_ns + time_ns);

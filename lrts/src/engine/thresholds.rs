@@ -38,7 +38,7 @@ const FRAGMENTS: u64 = 4;
 const HELP_LASTS_NS: (u64, u64) = (10_000, 400_000);
 
 /// Copies that are made at once take so many times as long as the trial after them costs.
-const UNTRIED: u128 = 64;
+const UNTRIED: u128 = 100;
 
 /// All fragments, as a share.
 const ALL: u64 = 256;
@@ -150,6 +150,8 @@ mod tests {
     fn copies_are_handed_over_from_where_that_pays() {
         let mut thresholds = Thresholds::of(Times { handover_ns: 2_000, piece_ns: 3_200 });
         assert_eq!(thresholds.long_bytes_min(), LONG_BYTES_MIN, "nobody is known to help");
+        // What takes a hundred times two microseconds to copy.
+        assert_eq!(thresholds.untried_bytes_max() >> 10, 4_000);
         (0..40).for_each(|_| thresholds.see_taken(true));
         // What takes two microseconds to copy.
         assert_eq!(thresholds.long_bytes_min(), 40 << 10);

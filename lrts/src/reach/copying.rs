@@ -21,7 +21,7 @@ use std::sync::atomic::{Ordering, fence};
 
 impl Reach {
     /// Whether a copy of so many bytes takes so long that nobody should wait for it: it goes on in pieces, by whoever has time. One load, or
-    /// two atomic operations where it depends on whether somebody helps.
+    /// three atomic operations where it depends on whether somebody helps.
     #[inline]
     pub fn is_long_copy(&self, bytes: usize) -> bool {
         self.copies.is_long(bytes)

@@ -32,12 +32,18 @@ impl Moments {
     }
 
     /// When something is planned for a number.
+    ///
+    /// # Panics
+    /// For a number beyond those that there are.
     #[inline]
     pub fn get(&self, number: usize) -> Option<u64> {
         Some(self.rounds[self.place(number)]).filter(|moment| *moment != NEVER)
     }
 
-    /// Plans something for a number, in the place of what was planned, or nothing.
+    /// Plans something for a number, in the place of what was planned, or nothing. What is planned for the last moment of all is never.
+    ///
+    /// # Panics
+    /// As [`get`](Self::get).
     pub fn set(&mut self, number: usize, moment: Option<u64>) {
         let mut at = self.place(number);
         self.rounds[at] = moment.unwrap_or(NEVER);

@@ -27,11 +27,13 @@ impl Failure {
     pub(super) fn told(binary: &str, lines: &str) -> Vec<Self> {
         let told = lines.lines().filter_map(|line| line.strip_prefix("failed ")?.split_once(' '));
         let read = |(test, rest): (&str, &str)| {
-            let (job, said) = Job::read(rest)?;
-            let (binary, test, said) = (binary.to_owned(), test.to_owned(), said.chars().take(300).collect());
-            Some(Self { binary, test, job: Some(job), said })
+            let (job, said) = match Job::read(rest) {
+                Some((job, said)) => (Some(job), said.chars().take(300).collect()),
+                None => (None, format!("it tells of its job what nobody reads: {rest}")),
+            };
+            Self { binary: binary.to_owned(), test: test.to_owned(), job, said }
         };
-        told.filter_map(read).collect()
+        told.map(read).collect()
     }
 
     /// The tests that libtest says failed, and that are not among those told of: they failed in no simulated job.
@@ -92,6 +94,8 @@ failed calls 4x2 17 40: the job stands still: 2 wait
         let output = "test calls ... FAILED\ntest other ... FAILED\ntest third ... ok\n";
         let others = Failure::others("moving", output, &told);
         assert_eq!((others.len(), others[0].test.as_str(), &others[0].job), (1, "other", &None));
+        let unread = Failure::told("moving", "failed calls by seed 17: 2 wait\n");
+        assert_eq!((unread[0].job.as_ref(), unread[0].said.contains("by seed 17")), (None, true));
         let again = Failure { said: "the job stands still: 13 wait".to_owned(), ..told[0].clone() };
         assert_eq!(told[0].kind(), again.kind());
     }

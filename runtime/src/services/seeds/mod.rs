@@ -192,7 +192,7 @@ fn send(pe: &Pe, to: PeId, message: SeedMessage) {
     outbox::send(pe, to, Envelope::system(CallOptions::new(), message));
 }
 
-/// Says that so many messages wait for this PE, with the one that runs.
+/// Says that so many messages wait in this PE's run queue, with the one that runs; what has not been taken out of its mailbox is not counted.
 fn say_waiting(pe: &Pe, messages: usize) {
     bed(&pe.node).say_waiting(pe.node.topology.rank_of(pe.id), messages);
 }
