@@ -82,7 +82,8 @@ impl<T: Pod> DeviceBufferMut<T> {
     /// `guard` is dropped when no handle of the memory is left and no stream uses it, on any thread: it gives the memory back.
     ///
     /// Other processes map it where its maker has allocated it in a way that allows that: in CUDA by `cuMemAlloc`, or by `cuMemCreate` with
-    /// descriptors, as PyTorch does with its expandable segments. What comes from a pool of the driver's is staged.
+    /// descriptors, as PyTorch does with its expandable segments. They map it for each loan, which `chare` does from 1 MiB on; less, what lies in
+    /// more than [`PARTS_MAX`](crate::MemoryHandle::PARTS_MAX) allocations, and what comes from a pool of the driver's, is staged.
     ///
     /// ```
     /// use chare_device::{DeviceBufferMut, Software};

@@ -66,18 +66,15 @@ impl Order {
         self.0.push(last);
     }
 
-    /// Whether all uses are known to be over.
+    /// Whether all uses are known to be over. Each is asked: a stream that is gives up its shares in memory.
     ///
     /// # Errors
     /// [`DeviceError::Lost`].
     pub(crate) fn is_over(&self) -> Result<bool, DeviceError> {
-        for last in &self.0 {
-            match last {
-                Last::Event(event) if event.is_complete()? => {}
-                Last::Event(_) | Last::Stream(_) => return Ok(false),
-            }
-        }
-        Ok(true)
+        self.0.iter().try_fold(true, |are_over, last| match last {
+            Last::Event(event) => Ok(event.is_complete()? && are_over),
+            Last::Stream(_) => Ok(false),
+        })
     }
 
     /// The uses of two memories.
@@ -112,5 +109,44 @@ impl Uses {
     /// [`DeviceError::Foreign`] if it is a stream of another device, and those of [`Stream::wait`].
     pub fn before(&self, on: &Stream) -> Result<(), DeviceError> {
         self.order.before(on, &self.span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Signal;
+    use crate::software::Software;
+    use crate::words::info::Priority;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Counts how often it is asked, and has fired.
+    #[derive(Default)]
+    struct Asked(AtomicU32);
+
+    impl Signal for Asked {
+        fn is_complete(&self) -> Result<bool, DeviceError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(true)
+        }
+
+        fn nanoseconds_since(&self, _earlier: &dyn Signal) -> Result<u64, DeviceError> {
+            unreachable!("nobody measures")
+        }
+    }
+
+    #[test]
+    fn all_uses_are_asked_also_behind_one_that_may_not_be_over() {
+        let device = Software::default().open();
+        let stream = device.stream(Priority::Normal).expect("it has streams");
+        let asked = Arc::new(Asked::default());
+        let owner = Arc::new(device.info().clone());
+        let event = || Last::Event(Event::new(&owner, Arc::clone(&asked) as Arc<dyn Signal>));
+        let mut order = Order(vec![event(), event()]);
+        assert_eq!(order.is_over(), Ok(true));
+        order.0.insert(0, Last::Stream(stream.clone()));
+        assert_eq!(order.is_over(), Ok(false), "it refused to say how far it is");
+        assert_eq!(asked.0.load(Ordering::Relaxed), 4);
     }
 }

@@ -13,6 +13,7 @@ use crate::cuda::sys::{
 use crate::memory::mapping::{DmaBuf, Domain, Exported, Mapping, MemoryHandle, Registrable};
 use crate::words::error::DeviceError;
 use rustix::fd::OwnedFd;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Memory, and the context that it is given back in: fields are dropped in this order, after `drop` has entered it.
@@ -31,9 +32,6 @@ enum Kind {
     /// An allocation of another process, where it is open here, and its bytes.
     Opened(Name, u64, u64),
 }
-
-/// Allocations that adopted memory lies in at most, each of which takes a descriptor. PyTorch maps segments of 20 MiB side by side.
-const PARTS_MAX: usize = 256;
 
 impl Mapped {
     fn of(memory: Kind, context: &Arc<Context>) -> Self {
@@ -103,6 +101,9 @@ impl Mapped {
         match shared_by(address) {
             (true, _) => {
                 let (start, len) = allocation_at(address).map_err(fault)?;
+                if address.saturating_add(bytes) > start.saturating_add(len) {
+                    return Err(refused("it was adopted, and reaches beyond its allocation".to_owned()));
+                }
                 let handle = MemoryHandle::Name(name_at(start).map_err(fault)?, len);
                 Ok(Exported { handle, offset: address - start })
             }
@@ -110,7 +111,8 @@ impl Mapped {
                 let parts = allocations((address, bytes), allocation_at).map_err(fault)?;
                 let parts = parts.ok_or_else(|| {
                     refused(format!(
-                        "it was adopted, and lies in more than {PARTS_MAX} allocations, or has gaps"
+                        "it was adopted, and lies in more than {} allocations, or has gaps",
+                        MemoryHandle::PARTS_MAX
                     ))
                 })?;
                 let offset = address - parts.first().map_or(address, |(start, _)| *start);
@@ -138,7 +140,7 @@ fn allocations<E>(
         let end = start.saturating_add(len);
         // The first one may start before the memory.
         let follows = start <= place && place < end && (parts.is_empty() || start == place);
-        if parts.len() == PARTS_MAX || !follows {
+        if parts.len() == MemoryHandle::PARTS_MAX || !follows {
             return Ok(None);
         }
         parts.push((start, len));
@@ -170,7 +172,7 @@ impl Mapping for Mapped {
         }
     }
 
-    fn export(&self) -> Result<Exported, DeviceError> {
+    fn export(&self, part: Range<u64>) -> Result<Exported, DeviceError> {
         self.context.enter()?;
         let refused = |cause: &str| DeviceError::refused(self.context.info(), EXPORTING, cause);
         match &self.memory {
@@ -179,10 +181,10 @@ impl Mapping for Mapped {
             }
             Kind::Device(memory) => {
                 let parts = memory.export().map_err(|code| self.context.fault(EXPORTING, code))?;
-                Ok(Exported { handle: MemoryHandle::Descriptors(parts), offset: 0 })
+                Ok(Exported { handle: MemoryHandle::Descriptors(parts), offset: part.start })
             }
             Kind::Host(_) => Err(refused("it is pinned")),
-            Kind::Adopted(address, bytes) => self.export_adopted(*address, *bytes),
+            Kind::Adopted(address, _) => self.export_adopted(address + part.start, part.end - part.start),
             Kind::Opened(..) => Err(refused("it is another process's")),
         }
     }
@@ -249,7 +251,8 @@ mod tests {
     fn memory_of_too_many_allocations_or_with_gaps_is_not_shared() {
         let bytes = |place: u64| Ok::<_, ()>((place, 1));
         let parts = |bytes_of| allocations((7, bytes_of), bytes).map(|parts| parts.is_some());
-        assert_eq!((parts(PARTS_MAX as u64), parts(PARTS_MAX as u64 + 1)), (Ok(true), Ok(false)));
+        let most = MemoryHandle::PARTS_MAX as u64;
+        assert_eq!((parts(most), parts(most + 1)), (Ok(true), Ok(false)));
         let apart = |place: u64| Ok::<_, ()>(if place < 10 { (0, 10) } else { (place + 1, 10) });
         assert_eq!(allocations((5, 10), apart), Ok(None));
         assert_eq!(allocations((5, 10), |_| Ok::<_, ()>((0, 0))), Ok(None), "it would not end");

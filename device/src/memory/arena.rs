@@ -1,9 +1,9 @@
-//! Arenas: long ranges of memory, from which blocks are cut, and which are exported as a whole; and the pieces that are cut from them.
+//! Arenas: long ranges of memory, from which blocks are cut, and which are exported; and the pieces that are cut from them.
 //!
 //! 1. Blocks are cut in units of [`UNIT_BYTES`] and go back when their last owner is dropped, on any thread.
 //! 2. An arena that was imported is cut by its exporter alone.
 //! 3. Memory that was adopted is an arena of its own, which stays with whoever made it. It is exported where its maker has allocated it in a way
-//!    that allows that: then as all of the allocations that it lies in.
+//!    that allows that: then part by part, each as the allocations that it lies in.
 
 use crate::memory::mapping::{Exported, Mapping};
 use crate::words::error::DeviceError;
@@ -12,6 +12,7 @@ use offset_allocator::{Allocation, Allocator};
 use parking_lot::Mutex;
 use std::any::Any;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Alignment and grain of blocks: what CUDA's own allocations have.
@@ -115,18 +116,28 @@ impl Arena {
         matches!(self.0.maker, Maker::Exporter)
     }
 
-    /// By what another process [imports](crate::Device::import) this memory. Takes a call of the driver, and descriptors until it is dropped.
-    /// Who has it can read and write all blocks of the arena; of memory that was adopted, all of the allocations that it lies in.
+    /// By what another process [imports](crate::Device::import) this memory: [all](Self::export_part) of it.
     ///
     /// # Errors
-    /// [`DeviceError::Refused`]; always for memory that was imported, which not every kind of device grants, and for memory that was adopted
-    /// where its maker has allocated it in a way that does not allow it.
+    /// As for [`export_part`](Self::export_part).
     pub fn export(&self) -> Result<Exported, DeviceError> {
+        self.export_part(0..self.len())
+    }
+
+    /// By what another process [imports](crate::Device::import) a part of this memory. Takes a few calls of the driver, and descriptors until it
+    /// is dropped. Who has it can read and write all blocks of the arena; of memory that was adopted, the allocations that the part lies in.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`], and [`DeviceError::Refused`]: always for memory that was imported, which not every kind of device grants,
+    /// and for memory that was adopted where its maker has allocated it in a way that does not allow it, or the part lies in more than
+    /// [`PARTS_MAX`](crate::MemoryHandle::PARTS_MAX) allocations.
+    pub fn export_part(&self, part: Range<u64>) -> Result<Exported, DeviceError> {
+        check_range(&part, self.len())?;
         if self.is_imported() {
             let cause = "it was imported: pass a descriptor of the process that made it on";
             return Err(DeviceError::refused(self.owner(), "exporting an arena", cause));
         }
-        self.0.mapping.export()
+        self.0.mapping.export(part)
     }
 
     pub(crate) fn owner(&self) -> &Arc<Info> {
@@ -150,6 +161,14 @@ impl Arena {
         let Maker::Device(allocator) = &self.0.maker else { unreachable!("who cuts pieces takes them back") };
         allocator.lock().free(allocation);
     }
+}
+
+/// Whether a range lies within `len` bytes.
+pub(crate) fn check_range(range: &Range<u64>, len: u64) -> Result<(), DeviceError> {
+    if range.start > range.end || range.end > len {
+        return Err(DeviceError::OutOfBounds { start: range.start, end: range.end, len });
+    }
+    Ok(())
 }
 
 /// A piece of an arena, its own until it is dropped.

@@ -4,6 +4,7 @@
 use crate::words::error::DeviceError;
 use rustix::fd::OwnedFd;
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Where bytes lie.
@@ -23,8 +24,8 @@ pub(crate) trait Mapping: Any + Send + Sync {
     /// Bytes.
     fn len(&self) -> u64;
 
-    /// By what another process maps the same memory.
-    fn export(&self) -> Result<Exported, DeviceError>;
+    /// By what another process maps a part of it.
+    fn export(&self, part: Range<u64>) -> Result<Exported, DeviceError>;
 
     /// Where a network finds its first byte.
     fn registrable(&self) -> Result<Registrable, DeviceError>;
@@ -45,6 +46,10 @@ impl MemoryHandle {
     /// Bytes of a driver's name: what CUDA's handles have.
     pub const NAME_BYTES: usize = 64;
 
+    /// Allocations that memory is made of at most, where it has a descriptor for each: either process has them all open while one maps it. 320 MiB
+    /// of the segments that PyTorch maps side by side.
+    pub const PARTS_MAX: usize = 16;
+
     /// One allocation of so many bytes.
     pub fn descriptor(descriptor: OwnedFd, bytes: u64) -> Self {
         Self::Descriptors(vec![(descriptor, bytes)])
@@ -59,12 +64,12 @@ impl MemoryHandle {
     }
 }
 
-/// An arena as other processes find it.
+/// An arena, or a part of it, as other processes find it.
 #[derive(Debug)]
 pub struct Exported {
     /// What they import.
     pub handle: MemoryHandle,
-    /// Where in that the arena starts: memory that was adopted is a part of what its maker has allocated.
+    /// Where in that it starts: memory that was adopted is a part of what its maker has allocated.
     pub offset: u64,
 }
 

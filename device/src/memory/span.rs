@@ -1,6 +1,6 @@
 //! Spans: parts of blocks, of pinned memory and of arenas, as commands take them. A span has a share in its memory.
 
-use crate::memory::arena::{Arena, Piece};
+use crate::memory::arena::{Arena, Piece, check_range};
 use crate::memory::mapping::Registrable;
 use crate::words::error::DeviceError;
 use std::ops::Range;
@@ -99,12 +99,4 @@ impl Arena {
         check_range(&range, self.len())?;
         Ok(Span { share: Share::Arena(self.clone()), range: (range.start, range.end) })
     }
-}
-
-/// Whether a range lies within `len` bytes.
-fn check_range(range: &Range<u64>, len: u64) -> Result<(), DeviceError> {
-    if range.start > range.end || range.end > len {
-        return Err(DeviceError::OutOfBounds { start: range.start, end: range.end, len });
-    }
-    Ok(())
 }

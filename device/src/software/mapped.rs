@@ -15,6 +15,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, RawPid, getpid, pidfd_getfd, pidfd_open};
 use std::any::Any;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How memory was allocated that a program has [adopted](crate::DeviceBufferMut::from_raw_parts), which says how other processes map it.
@@ -146,7 +147,7 @@ impl Mapping for Mapped {
         self.len as u64
     }
 
-    fn export(&self) -> Result<Exported, DeviceError> {
+    fn export(&self, part: Range<u64>) -> Result<Exported, DeviceError> {
         let Ranges { owner, descriptor, len, .. } = &*self.ranges;
         let refused =
             |cause: &dyn ToString| DeviceError::refused(owner, "exporting an arena", cause.to_string());
@@ -161,7 +162,7 @@ impl Mapping for Mapped {
                 MemoryHandle::descriptor(descriptor, *len as u64)
             }
         };
-        Ok(Exported { handle, offset: self.start as u64 })
+        Ok(Exported { handle, offset: self.start as u64 + part.start })
     }
 
     fn registrable(&self) -> Result<Registrable, DeviceError> {
@@ -200,7 +201,9 @@ fn name_of(descriptor: &OwnedFd) -> [u8; MemoryHandle::NAME_BYTES] {
 fn named(name: [u8; MemoryHandle::NAME_BYTES]) -> Result<OwnedFd, String> {
     let number = |at: usize| i32::from_ne_bytes(std::array::from_fn(|byte| name[at + byte]));
     let (process, descriptor): (RawPid, RawFd) = (number(0), number(4));
-    let process = Pid::from_raw(process).filter(|process| *process != getpid());
+    // What another process says is no number of a process until it is looked at.
+    let process = Some(process).filter(|process| *process > 0).and_then(Pid::from_raw);
+    let process = process.filter(|process| *process != getpid());
     let process = process.ok_or("it is no name of another process")?;
     pidfd_open(process, PidfdFlags::empty())
         .and_then(|process| pidfd_getfd(process, descriptor, PidfdGetfdFlags::empty()))

@@ -259,29 +259,42 @@ fn memory_that_could_shrink_is_not_imported() {
 /// A software device plays the calls by which memory is made elsewhere.
 #[test]
 fn adopted_memory_is_exported_as_its_maker_has_allocated_it() {
-    let export = |adopted| {
+    let adopt = |adopted| {
         let device = Software { adopted, ..Software::default() }.open();
         let block = device.allocate(4096).expect("it has room");
         let address = block.address() + 64;
         // SAFETY: the block has so many bytes there, which nobody else uses, and is the guard.
         let buffer = unsafe { DeviceBufferMut::<u8>::from_raw_parts(&device, address, 100, block) };
-        let exported = buffer.expect("it is memory of the device").freeze().arena().export();
-        (exported, device)
+        let arena = buffer.expect("it is memory of the device").freeze().arena().clone();
+        (arena, device)
     };
-    let (exported, _) = export(AdoptedMemory::Descriptors);
-    let exported = exported.expect("it has a descriptor");
+    let (arena, _) = adopt(AdoptedMemory::Descriptors);
+    let exported = arena.export().expect("it has a descriptor");
     assert!(matches!(&exported.handle, MemoryHandle::Descriptors(parts) if parts.len() == 1));
     assert_eq!(exported.offset, 64);
+    assert_eq!(arena.export_part(30..100).expect("it lies within").offset, 94);
+    let beyond = arena.export_part(30..101).map(drop);
+    assert_eq!(beyond, Err(DeviceError::OutOfBounds { start: 30, end: 101, len: 100 }));
 
-    let (exported, device) = export(AdoptedMemory::Named);
-    let exported = exported.expect("it has a name");
+    let (arena, device) = adopt(AdoptedMemory::Named);
+    let exported = arena.export().expect("it has a name");
     assert_eq!((exported.handle.bytes(), exported.offset), (2 << 20, 64), "of the whole allocation");
     let refused = device.import(exported.handle).map(drop).expect_err("nobody opens a name of his own");
     assert!(refused.to_string().contains("no name of another process"), "{refused}");
 
-    let (refused, _) = export(AdoptedMemory::Private);
-    let refused = refused.expect_err("nobody sees it").to_string();
+    let (arena, _) = adopt(AdoptedMemory::Private);
+    let refused = arena.export().expect_err("nobody sees it").to_string();
     assert!(refused.contains("it was adopted, and allocated in a way"), "{refused}");
+}
+
+/// A name is what another process says: also one of no process.
+#[test]
+fn a_name_that_is_of_no_process_is_not_imported() {
+    let device = Software::default().open();
+    for byte in [0, 0x7f, 0x80, 0xff] {
+        let refused = device.import(MemoryHandle::Name([byte; MemoryHandle::NAME_BYTES], 4096)).map(drop);
+        assert!(matches!(refused, Err(DeviceError::Import { .. })), "{byte:#x}: {refused:?}");
+    }
 }
 
 #[test]
