@@ -1,15 +1,15 @@
 //! Files of models: what a device was measured to take, left for the jobs after the one that measured it.
 //!
-//! 1. A file has the name of its device's identity, and begins with all that its times are of: the driver, and the lengths that were tried.
+//! 1. A file has the name of its device's identity, and begins with all that its times are of: the kernels of this version, the driver, and the
+//!    lengths that were tried.
 //! 2. It is written beside its place and moved there, so that nobody reads a part of one; of two processes that measure at once, one's stays.
 //! 3. What cannot be read, or is of something else, is as if it were not there.
 
 use super::table::{BLOCK_BYTES, LENGTHS, Table};
 use crate::words::info::Info;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Where a method was not tried.
@@ -22,19 +22,23 @@ const BYTES_MAX: u64 = 64 << 10;
 pub(super) fn load(folder: &Path, info: &Info) -> Option<Table> {
     let (head, mut text) = (head(info)?, String::new());
     let file = File::open(folder.join(info.uuid.to_string())).ok()?;
-    file.take(BYTES_MAX).read_to_string(&mut text).ok()?;
+    file.take(BYTES_MAX + 1).read_to_string(&mut text).ok()?;
+    if text.len() as u64 > BYTES_MAX {
+        return None;
+    }
     read(text.strip_prefix(&head)?)
 }
 
 /// Leaves it for later jobs; nothing of a device without a driver.
 pub(super) fn save(table: &Table, folder: &Path, info: &Info) -> io::Result<()> {
-    /// Files that this process has begun; each has its own.
-    static BEGUN: AtomicU32 = AtomicU32::new(0);
     let Some(head) = head(info) else { return Ok(()) };
     fs::create_dir_all(folder)?;
-    let (place, number) = (folder.join(info.uuid.to_string()), BEGUN.fetch_add(1, Ordering::Relaxed));
-    let beside = place.with_extension(format!("{}-{number}", std::process::id()));
-    let moved = fs::write(&beside, head + &written(table)).and_then(|()| fs::rename(&beside, place));
+    let place = folder.join(info.uuid.to_string());
+    // Not the number of the process: those of several containers, which may share the folder, have the same.
+    let beside = place.with_extension(format!("{:016x}", rand::random::<u64>()));
+    let mut file = File::create_new(&beside)?;
+    let written = file.write_all((head + &written(table)).as_bytes());
+    let moved = written.and_then(|()| fs::rename(&beside, place));
     if moved.is_err() {
         let _ = fs::remove_file(beside);
     }
@@ -45,7 +49,9 @@ pub(super) fn save(table: &Table, folder: &Path, info: &Info) -> io::Result<()> 
 fn head(info: &Info) -> Option<String> {
     let driver = info.driver.as_ref()?;
     let lengths = format!("bytes {LENGTHS:?}, in blocks of {BLOCK_BYTES:?}");
-    Some(format!("chare-device, model 1\n{} ({}), driver {driver:?}\n{lengths}\n", info.uuid, info.name))
+    let version = env!("CARGO_PKG_VERSION");
+    let (uuid, name) = (info.uuid, &info.name);
+    Some(format!("chare-device {version}, model 1\n{uuid} ({name}), driver {driver:?}\n{lengths}\n"))
 }
 
 fn written(table: &Table) -> String {
@@ -119,15 +125,18 @@ mod tests {
             good.replace(" 7 ", " seven "),
             good.replace(" 7 ", " -7 "),
             good.replace("model 1", "model 2"),
-            "\u{fffd}".repeat(BYTES_MAX as usize),
+            good.replacen(env!("CARGO_PKG_VERSION"), "0.0.0-older", 1),
+            good.clone() + &" ".repeat(BYTES_MAX as usize + 1 - good.len()),
         ] {
             fs::write(&place, &bad).expect("it can be written");
             assert_eq!(load(folder, &info), None, "{bad:.100}");
         }
         fs::write(&place, [0xff; 100]).expect("it can be written");
         assert_eq!(load(folder, &info), None, "it is no text");
-        fs::write(&place, good).expect("it can be written");
-        assert_eq!(load(folder, &info), Some(table(7)));
+        for good in [good.clone(), good.clone() + &" ".repeat(BYTES_MAX as usize - good.len())] {
+            fs::write(&place, good).expect("it can be written");
+            assert_eq!(load(folder, &info), Some(table(7)));
+        }
     }
 
     #[test]
