@@ -123,7 +123,7 @@ pub(super) fn read(
         let (then_node, began) = (Arc::clone(node), clock::now());
         let then = move |completion: Completion| {
             if completion.result.is_ok() {
-                then_node.devices.direct_legs.note(owner.node, bytes as u64, clock::since(began));
+                legs::note_direct(&then_node, owner.node, bytes as u64, clock::since(began));
             }
             read_is_over(&then_node, owner, completion, (room, finish), instead);
         };
