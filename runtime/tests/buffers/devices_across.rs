@@ -138,7 +138,7 @@ fn what_a_job_has_measured_later_jobs_know_until_the_driver_is_another() {
     let first = measured("1", kept());
     assert!(first.is_measured());
     assert_eq!(measured("1", kept()), first, "no two measurements are alike to the nanosecond");
-    assert_ne!(measured("1", DeviceModels::None), first);
+    assert_ne!(measured("1", DeviceModels::Nowhere), first);
     let newer = measured("2", kept());
     assert_ne!(newer, first);
     assert_eq!(measured("2", kept()), newer);

@@ -64,7 +64,7 @@ fn devices_are_chosen_by_their_kind() {
     }
     for (line, models) in [
         ("", DeviceModels::Cached),
-        ("+device_models none", DeviceModels::None),
+        ("+device_models none", DeviceModels::Nowhere),
         ("+device_models=/scratch/models", DeviceModels::In("/scratch/models".into())),
     ] {
         assert_eq!(run(line).device_models, models, "{line}");

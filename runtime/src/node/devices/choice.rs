@@ -88,7 +88,8 @@ impl fmt::Display for DeviceChoice {
 /// | a path | that one, made when there is something to leave |
 /// | `none` | none: each job measures for itself |
 ///
-/// A file is of one device and one version of its driver, by which it is found. Software devices have no driver, and leave nothing.
+/// A file has the name of its device's identity, and is of one version of its driver and of `chare`: delete it to have the device measured anew.
+/// Software devices have no driver, and leave nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum DeviceModels {
@@ -98,13 +99,13 @@ pub enum DeviceModels {
     /// In this folder.
     In(PathBuf),
     /// Nowhere.
-    None,
+    Nowhere,
 }
 
 impl DeviceModels {
     /// What the option says.
     pub(crate) fn named(text: &str) -> Self {
-        if text == "none" { Self::None } else { Self::In(text.into()) }
+        if text == "none" { Self::Nowhere } else { Self::In(text.into()) }
     }
 
     /// The folder, if there is one.
@@ -118,7 +119,7 @@ impl DeviceModels {
         let absolute = |variable| said(variable).filter(|path| path.is_absolute());
         match self {
             Self::In(folder) => Some(folder.clone()),
-            Self::None => None,
+            Self::Nowhere => None,
             Self::Cached => {
                 let home = || Some(absolute("HOME")?.join(".cache"));
                 Some(absolute("XDG_CACHE_HOME").or_else(home)?.join("chare/devices"))
