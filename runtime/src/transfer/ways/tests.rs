@@ -258,3 +258,10 @@ fn device_arguments_go_with_their_call_by_a_mapping_by_the_network_or_in_chunks(
     assert_eq!(across(8, true, true, false, false), DEVICE_CHUNKS);
     assert_eq!(across(0, false, true, true, true), DEVICE_CHUNKS);
 }
+
+#[test]
+fn adopted_memory_is_mapped_from_a_length_on_and_other_memory_always() {
+    assert!(is_worth_mapping(0, false));
+    assert!(!is_worth_mapping(KIB * KIB - 1, true));
+    assert!(is_worth_mapping(KIB * KIB, true));
+}

@@ -60,7 +60,7 @@ pub(crate) enum DeviceWay {
 pub(crate) enum NamedMemory {
     /// An arena of the owner's device, and its bytes. It stays as long as that process, and so does its descriptor.
     Arena { descriptor: i32, bytes: u64 },
-    /// Memory that the owner's program has adopted: a descriptor of each of its allocations, and their bytes. It is there for this loan.
+    /// Memory that the owner's program has adopted: a descriptor of each allocation that it lies in, and their bytes. It is there for this loan.
     Allocations(Vec<(i32, u64)>),
     /// The same: an allocation by the driver's name, and its bytes. Nobody may have it mapped when the loan is over.
     Named { name: Vec<u8>, bytes: u64 },

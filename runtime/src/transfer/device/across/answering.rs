@@ -6,6 +6,7 @@ use super::saying::{send, send_refusal};
 use crate::model::nocopy::{DeviceFrame, DeviceWay, GivenMemory, LeavingDevice};
 use crate::node::Node;
 use crate::node::devices::Lent;
+use crate::node::devices::sharing::Detour;
 use crate::transfer::device::continuing::{continue_later, lend};
 use crate::transfer::take::gathering::Failure;
 use crate::transfer::ways;
@@ -55,26 +56,26 @@ pub(in crate::transfer::device) fn asked(
 ) -> Result<(), String> {
     // It was refused, if it is asked for once more.
     direct::end(node, token, ());
-    node.devices.sharing.end_loan(token);
-    let possible = |lent: &Lent| way_of(node, to.0, &lent.leaving, way);
-    let way = node.devices.lent.look(token, possible).ok_or_else(|| not_out(token))?;
-    let lent = match way {
-        DeviceWay::Chunks => node.devices.lent.take_back(token),
-        DeviceWay::Mapped | DeviceWay::Direct => node.devices.lent.look(token, Clone::clone),
-    };
-    let Lent { leaving, sender, is_registered } = lent.ok_or_else(|| not_out(token))?;
-    if bytes > leaving.bytes() as u64 {
-        return Err(format!("{bytes} bytes of device buffer {token:#x}, which offers {}", leaving.bytes()));
+    node.devices.sharing.refuse_loan(to.0, token);
+    let lent = node.devices.lent.look(token, Clone::clone).ok_or_else(|| not_out(token))?;
+    let offered = lent.leaving.bytes();
+    let wanted = usize::try_from(bytes).ok().filter(|wanted| *wanted <= offered);
+    let wanted =
+        wanted.ok_or_else(|| format!("{bytes} bytes of device buffer {token:#x}, which offers {offered}"))?;
+    let way = way_of(node, to.0, &lent.leaving, wanted, way);
+    if way == DeviceWay::Chunks {
+        node.devices.lent.take_back(token).ok_or_else(|| not_out(token))?;
     }
+    let Lent { leaving, sender, is_registered } = lent;
     if let Some(release) = &leaving.release {
         release.take(bytes);
     }
     let is_adopted = leaving.buffer.arena().is_adopted();
     match way {
         DeviceWay::Mapped => show(node, to, (token, bytes), Lent { leaving, sender, is_registered }),
-        DeviceWay::Direct => direct::show(node, to, (token, leaving), move |node| {
+        DeviceWay::Direct => direct::show(node, to, (token, leaving), move |node, cause| {
             if is_adopted {
-                tell_of_adopted(node, bytes, &sender, "the network cannot register it");
+                tell_of_adopted(node, bytes, &sender, &Detour::Unregistered(cause));
             }
             if let Err(cause) = asked(node, to, token, bytes, DeviceWay::Chunks) {
                 Failure::Words(cause).end(node, format!("sending a device buffer of {sender} to {}", to.0));
@@ -89,20 +90,21 @@ pub(in crate::transfer::device) fn asked(
     Ok(())
 }
 
-/// Tells, once, that adopted memory goes a longer way than other memory would.
-pub(super) fn tell_of_adopted(node: &Node, bytes: u64, sender: &str, cause: &str) {
+/// Tells, once for each cause, that adopted memory goes a longer way than other memory would.
+pub(super) fn tell_of_adopted(node: &Node, bytes: u64, sender: &str, cause: &Detour) {
     if let Some(warning) = node.devices.sharing.tell_of_adopted(bytes, sender, cause) {
         node.network.warn(warning);
     }
 }
 
-/// The way that a buffer goes which a peer wants in this one.
-fn way_of(node: &Node, peer: NodeId, leaving: &LeavingDevice, wanted: DeviceWay) -> DeviceWay {
+/// The way that so many bytes of a buffer go which a peer wants in this one.
+fn way_of(node: &Node, peer: NodeId, leaving: &LeavingDevice, bytes: usize, wanted: DeviceWay) -> DeviceWay {
     let is_possible = match wanted {
         DeviceWay::Chunks => true,
-        DeviceWay::Mapped => ways::is_worth_mapping(leaving.bytes(), leaving.buffer.arena().is_adopted()),
+        DeviceWay::Mapped => ways::is_worth_mapping(bytes, leaving.buffer.arena().is_adopted()),
         DeviceWay::Direct => {
-            direct::serves(node, peer, leaving.buffer.device()) && direct::is_quicker(node, peer, leaving)
+            direct::serves(node, peer, leaving.buffer.device())
+                && direct::is_quicker(node, peer, leaving, bytes)
         }
     };
     if is_possible { wanted } else { DeviceWay::Chunks }
@@ -115,6 +117,7 @@ fn show(node: &Arc<Node>, to: (NodeId, Token), (token, bytes): (Token, u64), len
     let ends = &held.streams.ends;
     let shown_by = Arc::clone(&sender);
     let fail = move |node: &Node, failure: Failure| {
+        node.devices.sharing.end_loan(token);
         if is_registered {
             drop(node.devices.lent.take_back(token));
             send_refusal(node, to, failure);
@@ -129,24 +132,26 @@ fn show(node: &Arc<Node>, to: (NodeId, Token), (token, bytes): (Token, u64), len
         if let Err(cause) = passed {
             return fail(node, cause.into());
         }
-        let named = node.devices.sharing.name(&buffer, layout.as_ref(), &sender);
-        if let Err(cause) = &named
-            && buffer.arena().is_adopted()
-        {
-            tell_of_adopted(node, bytes, &sender, &cause.to_string());
-        }
+        let sharing = &node.devices.sharing;
+        let named = sharing.name(&buffer, layout.as_ref(), &sender).map_err(Detour::Unnamed);
+        let shown = named.and_then(|(named, handle)| {
+            handle.map_or(Ok(()), |handle| sharing.keep(to.0, token, handle)).map(|()| named)
+        });
+        let is_adopted = buffer.arena().is_adopted();
         // Before anybody can say that the buffer is free: its owner may want to be the only one who has it.
         drop((buffer, layout));
-        let said = match named {
-            Ok((named, handle)) => {
-                if let Some(handle) = handle {
-                    node.devices.sharing.keep(token, handle);
-                }
+        let said = match shown {
+            Ok(named) => {
                 let given = GivenMemory::Mapped(named);
                 send(node, to.0, DeviceFrame::Given { transfer: to.1, given })
             }
-            Err(cause) if cause.is_lost() => return fail(node, cause.into()),
-            Err(_) => asked(node, to, token, bytes, DeviceWay::Chunks),
+            Err(Detour::Unnamed(cause)) if cause.is_lost() => return fail(node, cause.into()),
+            Err(cause) => {
+                if is_adopted {
+                    tell_of_adopted(node, bytes, &sender, &cause);
+                }
+                asked(node, to, token, bytes, DeviceWay::Chunks)
+            }
         };
         if let Err(cause) = said {
             fail(node, Failure::Words(cause));

@@ -202,8 +202,9 @@ impl Taker<Node> for Asking {
                     Ok(Plan::Begin(begin)) => begin(node, finish),
                     Ok(Plan::Fetch(_)) => unreachable!("mapped memory is not fetched"),
                     // By chunks, then.
-                    Err(mapped::NotTaken::Unmapped(room)) => {
-                        Self::begin(node, self.owner, room, DeviceWay::Chunks, finish);
+                    Err(mapped::NotTaken::Unmapped(room, cause)) => {
+                        mapped::tell_of_unmapped(node, &named, &room, cause);
+                        Self::begin(node, self.owner, *room, DeviceWay::Chunks, finish);
                     }
                     Err(mapped::NotTaken::Failed(failure)) => finish(node, Err(failure)),
                 }

@@ -33,27 +33,28 @@ pub(super) fn serves(node: &Node, peer: NodeId, device: &Device) -> bool {
         && !node.devices.direct.is_refused(peer)
 }
 
-/// Whether the network brings a peer what is meant of a buffer no later than chunks, by what its device was measured to take.
-pub(super) fn is_quicker(node: &Node, peer: NodeId, leaving: &LeavingDevice) -> bool {
+/// Whether the network brings a peer so many bytes of what is meant of a buffer no later than chunks, by what its device was measured to take.
+pub(super) fn is_quicker(node: &Node, peer: NodeId, leaving: &LeavingDevice, bytes: usize) -> bool {
     let held = node.devices.held(leaving.buffer.device()).expect("what is sent is of a device of the node");
     if !held.model().is_measured() {
         return true;
     }
     let facts = match &leaving.layout {
-        None => Facts::whole(leaving.bytes() as u64),
-        // What does not fit is said when it is packed.
+        None => Facts::whole(bytes as u64),
+        // All of it is packed first. What does not fit is said then.
         Some(layout) => planned_to_pack(layout).map_or(Facts::whole(0), |plan| Facts::of(&plan)),
     };
     let beside = legs::between(node, peer);
     held.model().goes_directly(facts, Way::Out, legs::direct(node, peer), &[beside])
 }
 
-/// Tells who asked where the network finds a buffer, when the streams before it are past it; runs `instead` where it cannot be registered.
+/// Tells who asked where the network finds a buffer, when the streams before it are past it; runs `instead` where it cannot be registered, with
+/// the cause.
 pub(super) fn show(
     node: &Arc<Node>,
     (peer, transfer): (NodeId, Token),
     (token, leaving): (Token, LeavingDevice),
-    instead: impl FnOnce(&Arc<Node>) + Send + 'static,
+    instead: impl FnOnce(&Arc<Node>, String) + Send + 'static,
 ) {
     let LeavingDevice { buffer, layout, .. } = leaving;
     let shown = match layout {
@@ -66,13 +67,20 @@ pub(super) fn show(
         Ok((shown, &held.streams.ends))
     });
     // What is wrong with the buffer or its device, and not with this way, is found on the other one, too.
-    let Ok((shown, ends)) = shown else { return instead(node) };
+    let (shown, ends) = match shown {
+        Ok(shown) => shown,
+        Err(cause) => return instead(node, cause.into_words()),
+    };
     continue_later(node, ends, move |node, passed| {
-        let registered = passed
-            .and_then(|()| readable(shown))
-            .ok()
-            .and_then(|memory| node.network.regions().register(Held::Source(memory)).ok());
-        let Some(key) = registered else { return instead(node) };
+        let registered =
+            passed.and_then(|()| readable(shown)).map_err(|cause| cause.to_string()).and_then(|memory| {
+                let registered = node.network.regions().register(Held::Source(memory));
+                registered.map_err(|_| "no more memory can be registered".to_owned())
+            });
+        let key = match registered {
+            Ok(key) => key,
+            Err(cause) => return instead(node, cause),
+        };
         if let Some(older) = node.devices.direct.keep(token, key) {
             deregistration::close(node, &older, |_, held| drop(held));
         }

@@ -9,19 +9,21 @@ use super::room::Room;
 use super::saying::send_done;
 use crate::model::nocopy::{Arrived, LeavingDevice, Lender, MappedDevice, NamedMemory, Release, ToldLayout};
 use crate::node::Node;
+use crate::node::devices::sharing::Detour;
 use crate::transfer::copy::laid_out::in_words;
 use crate::transfer::device::continuing::{continue_later, past_uses};
 use crate::transfer::device::within;
 use crate::transfer::take::gathering::{Failure, Finish, Plan};
-use chare_device::{Arena, Device, DeviceBuffer};
+use chare_device::{Arena, Device, DeviceBuffer, MemoryHandle};
 use chare_layout::Raw;
 use std::fmt;
+use std::mem::discriminant;
 use std::sync::Arc;
 
 /// Why memory of another process, or of another device, was not taken.
 pub(super) enum NotTaken {
-    /// It cannot be mapped: it may come in chunks.
-    Unmapped(Room),
+    /// It cannot be mapped, for this cause: it may come in chunks.
+    Unmapped(Box<Room>, String),
     Failed(Failure),
 }
 
@@ -71,14 +73,22 @@ pub(super) fn pull(
             Err(cause) => {
                 if buffer.arena().is_adopted() {
                     let bytes = room.bytes() as u64;
-                    tell_of_adopted(node, bytes, "a PE of this node", &cause.to_string());
+                    tell_of_adopted(node, bytes, "a PE of this node", &Detour::Unnamed(cause));
                 }
                 return in_chunks(node, (buffer, layout), room, finish);
             }
         };
+        let owner = Owner::Here(buffer.clone());
+        let way = handle.as_ref().map(discriminant);
         let taken = match handle {
-            None => take(node, Owner::Here(buffer.clone()), &named, room),
-            Some(handle) => take_by(node, Owner::Here(buffer.clone()), &named, room, |device| {
+            None => take(node, owner, &named, room),
+            Some(handle) if node.devices.sharing.is_refused(node.id, &handle) => {
+                return in_chunks(node, (buffer, layout), room, finish);
+            }
+            Some(MemoryHandle::Name(..)) => {
+                Err(NotTaken::Unmapped(room.into(), "its name is for other processes".to_owned()))
+            }
+            Some(handle) => take_by(node, owner, &named, room, |device| {
                 device.import(handle).map_err(|error| error.to_string())
             }),
         };
@@ -86,10 +96,23 @@ pub(super) fn pull(
             Ok(Plan::Ready(arrived)) => finish(node, Ok(arrived)),
             Ok(Plan::Begin(begin)) => begin(node, finish),
             Ok(Plan::Fetch(_)) => unreachable!("mapped memory is not fetched"),
-            Err(NotTaken::Unmapped(room)) => in_chunks(node, (buffer, layout), room, finish),
+            Err(NotTaken::Unmapped(room, cause)) => {
+                if let Some(way) = way {
+                    node.devices.sharing.refuse(node.id, way);
+                }
+                tell_of_unmapped(node, &named, &room, cause);
+                in_chunks(node, (buffer, layout), *room, finish);
+            }
             Err(NotTaken::Failed(failure)) => finish(node, Err(failure)),
         }
     });
+}
+
+/// Tells, once, that adopted memory goes a longer way than other memory would because it cannot be mapped here.
+pub(super) fn tell_of_unmapped(node: &Node, named: &MappedDevice, room: &Room, cause: String) {
+    if !matches!(named.memory, NamedMemory::Arena { .. }) {
+        tell_of_adopted(node, room.bytes() as u64, &named.sender, &Detour::Unmapped(cause));
+    }
 }
 
 /// Plans the way of an argument from memory that its owner has named: the buffer itself, or a step into the room. The owner is told when
@@ -111,10 +134,12 @@ fn take_by(
     room: Room,
     map: impl FnOnce(&Device) -> Result<Arena, String>,
 ) -> Result<Plan<Arrived>, NotTaken> {
-    let Some(device) = room.device().cloned() else { return Err(NotTaken::Unmapped(room)) };
+    let Some(device) = room.device().cloned() else {
+        return Err(NotTaken::Unmapped(room.into(), "it is wanted in memory of the host".to_owned()));
+    };
     let arena = match map(&device) {
         Ok(arena) => arena,
-        Err(_) => return Err(NotTaken::Unmapped(room)),
+        Err(cause) => return Err(NotTaken::Unmapped(room.into(), cause)),
     };
     let end = named.offset.saturating_add(named.bytes);
     let span = arena.part(named.offset..end).map_err(|error| error.to_string())?;
