@@ -278,7 +278,7 @@ impl Config {
             mailbox: options.mailbox,
             layouts: options.layouts,
             device: options.device.unwrap_or_default(),
-            device_models: options.device_models.as_deref().map(DeviceModels::named).unwrap_or_default(),
+            device_models: options.device_models.as_deref().map(DeviceModels::from).unwrap_or_default(),
             sim: options.sim,
             hosts: options.hosts,
             fidelity: options.fidelity,

@@ -102,12 +102,14 @@ pub enum DeviceModels {
     Nowhere,
 }
 
-impl DeviceModels {
-    /// What the option says.
-    pub(crate) fn named(text: &str) -> Self {
+/// What the option `+device_models` says: `none`, or a folder.
+impl From<&str> for DeviceModels {
+    fn from(text: &str) -> Self {
         if text == "none" { Self::Nowhere } else { Self::In(text.into()) }
     }
+}
 
+impl DeviceModels {
     /// The folder, if there is one.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         self.folder_by(|variable| env::var_os(variable).map(PathBuf::from))
