@@ -149,8 +149,8 @@ mod tests {
             "no absolute path"
         );
         assert_eq!(cached(Some(""), None), None);
-        assert_eq!(by(DeviceModels::named("here"), Some("/x"), None).as_deref(), Some("here"));
-        assert_eq!(by(DeviceModels::named("none"), Some("/x"), Some("/h")), None);
+        assert_eq!(by(DeviceModels::from("here"), Some("/x"), None).as_deref(), Some("here"));
+        assert_eq!(by(DeviceModels::from("none"), Some("/x"), Some("/h")), None);
     }
 
     #[test]
