@@ -121,6 +121,7 @@ pub(crate) struct Copies {
     jobs: SpinMutex<Jobs>,
     /// What the thresholds say, for who posts: written with the lock of `jobs` held. A hint, which orders nothing.
     long_bytes_min: AtomicUsize,
+    /// As `long_bytes_min`: after how many bytes of middling copies the next one is tried.
     untried_bytes_max: AtomicUsize,
     /// Bytes of middling copies that were made at once since the last trial, as often as somebody asked of each. Written by all who ask; it
     /// orders nothing.

@@ -38,7 +38,7 @@ const FRAGMENTS: u64 = 4;
 const HELP_LASTS_NS: (u64, u64) = (10_000, 400_000);
 
 /// Copies that are made at once take so many times as long as the trial after them costs.
-const UNTRIED: u128 = 100;
+const UNTRIED: u64 = 100;
 
 /// All fragments, as a share.
 const ALL: u64 = 256;
@@ -104,17 +104,20 @@ impl Thresholds {
 
     /// Least bytes of a copy that is long.
     pub(super) fn long_bytes_min(&self) -> usize {
-        let Times { handover_ns, piece_ns } = self.times;
-        let worth = u128::from(handover_ns) * u128::from(ALL) * PIECE_BYTES as u128
-            / (u128::from(piece_ns) * u128::from(self.helped.max(1)));
-        usize::try_from(worth).unwrap_or(usize::MAX).clamp(BYTES_MIN, LONG_BYTES_MIN)
+        self.bytes_worth(ALL, self.helped.max(1)).clamp(BYTES_MIN, LONG_BYTES_MIN)
     }
 
     /// Bytes of middling copies that are made at once before one is handed over all the same, to see whether somebody helps.
     pub(super) fn untried_bytes_max(&self) -> usize {
+        self.bytes_worth(UNTRIED, 1)
+    }
+
+    /// Bytes that take so many times as long to copy as it costs to make a job, by this divisor.
+    fn bytes_worth(&self, times: u64, divisor: u64) -> usize {
         let Times { handover_ns, piece_ns } = self.times;
-        let bytes = UNTRIED * u128::from(handover_ns) * PIECE_BYTES as u128 / u128::from(piece_ns);
-        usize::try_from(bytes).unwrap_or(usize::MAX)
+        let worth = u128::from(handover_ns) * u128::from(times) * PIECE_BYTES as u128
+            / (u128::from(piece_ns) * u128::from(divisor));
+        usize::try_from(worth).unwrap_or(usize::MAX)
     }
 
     /// For how long posters leave their jobs to a thread that has taken a fragment.
